@@ -264,9 +264,9 @@ NUMBER = r"(−?[\d.,]*\d(?:e[+-]?\d+|·10\^\d+)?)"
 @claim(
     question,
     sentences=[
-        " of at most {}{}", ": at most {} update{}", "is at most 1{}.", "the margin γ{}",
+        " of at most {}{}", ", so t ≤ {}: at most {} {}", "is at most 1{}.", "the margin γ{}",
         "which is at least {}", "misclassifies at least {}, proved.", " · fewest found {}",
-        " · at least {}", "after at most {} mistake{}", "closes after at most {} updates",
+        " · at least {}", "after at most {} {}.", "closes after at most {} updates",
         "cannot leave it", "Why no line separates{}", "so it adds at most",
         "no line has a larger margin", "moves w along w* by at least {}γ", "but adds at most {} to",
         "Every update moves w along w* by at least γ", "A mistake still adds at most {}R²",

@@ -23,6 +23,9 @@ from novikoff.page.question import Question
 _IMPORT = re.compile(r"^import \{[^}]*\} from \"\./(\w+\.js)\";\n", re.MULTILINE)
 _COMMENT = re.compile(r"/\*\*.*?\*/ ?", re.DOTALL)
 _INDENT = re.compile(r"^[ \t]*(?://[^\n]*)?\n?", re.MULTILINE)
+_AFTER_BRACKET = re.compile(r"(?<=[,{(\[])\n")
+_STYLE_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+_STYLE_SPACE = re.compile(r"\s*([{};,])\s*|(?<=:)\s+")
 _POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src blob: data:"
 )
@@ -51,7 +54,7 @@ def offline_page(asked: dict[str, Any] | None = None, view: object = None) -> st
         begin = {"question": asked} | ({} if moment is None else {"moment": moment})
     told = _inside_script({"begin": begin, "records": records()})
     read = 'JSON.parse(document.getElementById("begin").textContent)'
-    style = _INDENT.sub("", _static("lab.css"))
+    style = _STYLE_SPACE.sub(r"\1", _STYLE_COMMENT.sub("", _static("lab.css")))
     text = _static("index.html")
     for mark, inserted in (
         ("<head>\n", f'<head>\n<meta http-equiv="Content-Security-Policy" '
@@ -80,10 +83,13 @@ def modules(name: str) -> list[str]:
 
 
 def joined(name: str) -> str:
-    """Join a module and everything that it imports into one script, without comments."""
+    """Join a module and everything that it imports into one script.
+
+    Comments, indentation and line breaks after a comma or an opening bracket are left out.
+    """
     texts = [_IMPORT.sub("", _static(module)) for module in modules(name)]
     script = re.sub(r"^export ", "", "\n".join(texts), flags=re.MULTILINE)
-    return _INDENT.sub("", _COMMENT.sub("", script))
+    return _AFTER_BRACKET.sub("", _INDENT.sub("", _COMMENT.sub("", script)))
 
 
 def script(question: Question) -> str:

@@ -31,8 +31,7 @@ function render({ model, el }) {
     model.send({ number: asked, what, body });
   });
   const ready = () => Promise.resolve([]);
-  const forms = ["html", "csv", "python", "certificate"];
-  const host = { name: "the library", about: LIBRARY, forms, ask, ready, record: ready };
+  const host = { ...LIBRARY, ask, ready, record: ready };
   startWidget(el, host, model.get("question"));
 }
 """

@@ -3,6 +3,7 @@
 import { answerExport, answerPocket, answerRun, answerSides } from "./answers.js";
 import { start } from "./app.js";
 import { Refusal } from "./hosts.js";
+import { words } from "./words.js";
 
 const ANSWERS = { run: answerRun, pocket: answerPocket, sides: answerSides, export: answerExport };
 
@@ -12,8 +13,8 @@ export function startAlone({ begin, records }) {
   const file = document.documentElement.cloneNode(true);
   /** @type {Host} */
   const host = {
-    name: "this page",
-    about: "This page answers by itself, without the library. Its verdicts, margins and bounds are computed in exact arithmetic, and tests compare its answers with those of the library. novikoff lab, on your machine, also saves a certificate.",
+    name: words.hosts.alone,
+    about: words.hosts.aboutAlone,
     forms: ["html", "csv", "embed"],
     ask: async (what, body) => {
       try {

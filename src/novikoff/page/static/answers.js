@@ -4,12 +4,15 @@
  * the contradictions and the fewest mistakes. The tests ask this module and the library the same
  * questions, and compare the answers. */
 
-import { say, sayDown, sayUp } from "./dom.js";
-import { direction, fraction, nearestTo0, over, product, rootOf, rounded, separable, sum, times, unit, wholeNumbers, wholeRoot } from "./exact.js";
+import {
+  direction, fraction, nearestTo0, over, product, rootOf, rounded, separable, sum, times, unit, wholeNumbers, wholeRoot,
+} from "./exact.js";
 import { fewestMistakes } from "./lines.js";
 import { used, whole } from "./link.js";
+import { say } from "./numbers.js";
 import { checkedBox, checkedQuestion } from "./question.js";
 import { Generator, epochsOf } from "./random.js";
+import { words } from "./words.js";
 
 /** @typedef {import("./exact.js").Whole} Whole */
 /** @typedef {import("./exact.js").Fraction} Fraction */
@@ -41,7 +44,7 @@ const inUnits = (value, power) => [value, 1n << BigInt(-power)];
 /** Answer a question with the verdict, the reference w* of the proof, and the run. @param {object} asked @returns {Answer} */
 export function answerRun(asked) {
   const question = used(checkedQuestion(asked));
-  if (question.points.length === 0) return { kind: "empty", sentence: "There are no points yet. Click in the plane to add one, or choose data." };
+  if (question.points.length === 0) return { kind: "empty", sentence: words.answer.empty };
   const problem = problemOf(question);
   const near = nearestTo0(problem.whole);
   const apart = near.point.some(Boolean);
@@ -127,26 +130,19 @@ function contradictionOf({ points, bias }, { rows, multipliers, divisor }, weak)
 
 /** The verdict as a sentence. @param {Question} question @param {Problem} problem @param {Told} told */
 function headline(question, problem, { kind, support, separated, run, gamma }) {
-  if (question.bias && new Set(question.points.map(([, , label]) => label)).size === 1) return "All points have one label. Double-click a point, or press F, to flip its label.";
-  if (kind === "separable") {
-    const bound = updateBound(question, problem, gamma);
-    const updates = run.index.length;
-    const noun = `${question.threshold ? "update" : "mistake"}${bound === 1n ? "" : "s"}`;
-    const clause = bound === null ? ". R²/γ² does not bound this rule: it also updates on correctly classified rows." : `: at most ${formulaOf(question)} = ${large(bound)} ${noun}.`;
-    const among = question.threshold > 0 || question.rule === "aggressive" ? `, ${run.mistakes[updates]} of them mistakes` : "";
-    const made = run.converged ? `This run made ${updates}` : `This run was stopped after ${updates} updates`;
-    return `Separable, proved: γ ≥ ${sayDown(rootOf(gamma, false))}, R ≤ ${sayUp(rootOf(squaredRadius(problem), true))}${clause} ${made}${among}.`;
-  }
-  if (kind === "inseparable") return `Inseparable, proved: no ${lineOf(question)} separates rows ${support.map((row) => row + 1).join(", ")}.`;
-  const rest = question.points.length - separated.length;
-  return `Quasi-separable, proved: a ${lineOf(question)} with no row on its wrong side separates at most ${counted(separated.length, "row")} and contains the other ${rest}.`;
+  const { bias, points, rule, threshold } = question;
+  if (bias && new Set(points.map(([, , label]) => label)).size === 1) return words.answer.oneLabel;
+  if (kind === "inseparable") return words.answer.inseparable(bias, support);
+  if (kind === "quasi-separable") return words.answer.quasi(bias, separated.length, points.length - separated.length);
+  const bound = updateBound(question, problem, gamma);
+  const made = run.index.length;
+  return words.answer.separable({
+    gamma: rootOf(gamma, false), radius: rootOf(squaredRadius(problem), true),
+    limit: bound === null ? words.answer.noLimit :
+      words.answer.limit(formulaOf(question), large(bound), threshold > 0, bound === 1n),
+    made, converged: run.converged, mistakes: threshold > 0 || rule === "aggressive" ? run.mistakes[made] : null,
+  });
 }
-
-/** @param {Question} question */
-const lineOf = ({ bias }) => (bias ? "line" : "line through the origin");
-
-/** @param {number} count @param {string} noun */
-const counted = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
 /** The run, with its lists over t, which begin with t = 0. @param {Question} question @param {Problem} problem @param {Reference | null} reference @returns {Run} */
 function runOf(question, problem, reference) {
@@ -350,9 +346,8 @@ export function answerPocket(asked) {
   const tries = chosen.length ? [unit(aim), direction(aim)] : [/** @type {Vec3} */ ([0, 0, 0])];
   const [[w, missed]] = tries.map((vector) => /** @type {[Vec3, number]} */ ([vector, wrong(wholeNumbers([vector]).whole[0])])).sort(([, i], [, j]) => i - j);
   const [errors, bound] = [fixed + missed, fixed + mistakes];
-  const line = lineOf(question);
-  return { w, errors, bound, history: [[0, errors]],
-    sentence: `Every ${line} misclassifies at least ${counted(bound, "row")}, proved. The dashed violet line misclassifies ${errors}${errors === bound ? `: no ${line} is better.` : ", the fewest found."}` };
+  const sentence = words.answer.fewest(question.bias, bound, errors);
+  return { w, errors, bound, history: [[0, errors]], sentence };
 }
 
 /** Answer with the side of every point of a grid over a box. @param {{question?: object, box?: unknown}} asked @returns {Sides} */
@@ -360,38 +355,37 @@ export function answerSides({ question: given, box: asked }) {
   const question = used(checkedQuestion(given ?? {}));
   const box = checkedBox(asked);
   const [left, bottom, right, top] = box;
-  if (question.sides === "line") throw new Error("The answer to the run shows the sides of the line.");
-  const { score, words } = scoreOf(question);
+  if (question.sides === "line") throw new Error(words.wrong.sidesOfLine);
+  const { score, name } = scoreOf(question);
   const at = (/** @type {number} */ low, /** @type {number} */ high, /** @type {number} */ k) => low + k * (high - low) / (GRID - 1);
   const rows = Array.from({ length: GRID }, (_, up) => Array.from({ length: GRID }, (__, across) => (score(at(left, right, across), at(bottom, top, up)) > 0 ? "+" : "-")).join(""));
   const fit = question.points.filter(([x1, x2, label]) => score(x1, x2) * label > 0).length;
-  return { box, rows, sentence: `Shaded: ${words}. Correct: ${fit} of ${counted(question.points.length, "row")}.` };
+  return { box, rows, sentence: words.answer.shaded(name, fit, question.points.length) };
 }
 
 /** The score of the rule to shade, positive on the side +, and the rule in words. @param {Question} question
- * @returns {{score: (x1: number, x2: number) => number, words: string}} */
+ * @returns {{score: (x1: number, x2: number) => number, name: string}} */
 function scoreOf(question) {
-  if (question.points.length === 0) throw new Error("There are no points to learn from.");
+  if (question.points.length === 0) throw new Error(words.wrong.noPoints);
   if (question.sides === "network") {
     const fires = (/** @type {boolean} */ on) => (on ? 1 : 0);
-    return { score: (x1, x2) => fires(x1 + x2 >= 0.5) - fires(x1 + x2 >= 1.5) - 0.5,
-      words: "a network of three neurons: the first fires if x₁ + x₂ ≥ 0.5, the second if x₁ + x₂ ≥ 1.5, and the third if only the first fires" };
+    return { score: (x1, x2) => fires(x1 + x2 >= 0.5) - fires(x1 + x2 >= 1.5) - 0.5, name: words.answer.network };
   }
   return question.sides === "voted" ? voteOf(question) : kernelOf(question);
 }
 
 /** The voted perceptron: every w votes, once for each row visited with it (Freund and Schapire 1999). @param {Question} question */
 function voteOf(question) {
-  if (question.rule === "pocket") throw new Error("The pocket algorithm has no vote. Choose another rule.");
+  if (question.rule === "pocket") throw new Error(words.wrong.noVote);
   const { weights, n_steps, visited } = runOf(question, problemOf(question), null);
   const votes = [...n_steps, visited].map((until, t) => until - (t ? n_steps[t - 1] : 0));
   const score = (/** @type {number} */ x1, /** @type {number} */ x2) => weights.reduce((total, w, t) => total + (inner([x1, x2, 1], w) > 0 ? votes[t] : -votes[t]), 0);
-  return { score, words: "the vote of all w; each w has one vote for every row visited with it" };
+  return { score, name: words.answer.vote };
 }
 
 /** The kernel perceptron, f(x) = Σ k_i·y_i·K(x_i, x). @param {Question} question */
 function kernelOf({ points, bias, order, seed, sides }) {
-  if (order.startsWith("max_")) throw new Error("The kernel perceptron has no maximal order. Choose another order.");
+  if (order.startsWith("max_")) throw new Error(words.wrong.noMaximum);
   const spread = [0, 1].reduce((total, j) => {
     const mean = points.reduce((done, point) => done + point[j], 0) / points.length;
     return total + points.reduce((done, point) => done + (point[j] - mean) ** 2, 0) / points.length;
@@ -413,17 +407,17 @@ function kernelOf({ points, bias, order, seed, sides }) {
     clean = mistakes === before && scores.every((score, row) => score * points[row][2] > 0);
     if (clean || epochs === KERNEL_EPOCHS) break;
   }
-  const used_ = points.map((_, row) => row).filter((row) => counts[row] !== 0);
+  const supports = points.map((_, row) => row).filter((row) => counts[row] !== 0);
   const g = say(gamma, 3);
   const formula = sides === "rbf" ? `exp(−${g}·‖x − z‖²)` : `(${g}·⟨x, z⟩ + 1)²`;
-  const end = clean ? "then a clean round" : `no clean round in ${epochs}`;
-  return { score: (/** @type {number} */ x1, /** @type {number} */ x2) => used_.reduce((total, row) => total + counts[row] * kernel(points[row], [x1, x2]), 0),
-    words: `the kernel perceptron, K(x, z) = ${formula}; mistakes: ${mistakes}, ${end}` };
+  const score = (/** @type {number} */ x1, /** @type {number} */ x2) =>
+    supports.reduce((total, row) => total + counts[row] * kernel(points[row], [x1, x2]), 0);
+  return { score, name: words.answer.kernel(formula, mistakes, clean, epochs) };
 }
 
 /** The files that this page can write. @param {{form?: string, question?: object}} asked */
 export function answerExport({ form, question: given }) {
-  if (form !== "csv") throw new Error("This page writes pictures and tables (CSV). novikoff lab, on your machine, also writes this file.");
+  if (form !== "csv") throw new Error(words.wrong.noFile);
   const { points, names } = whole(checkedQuestion(given ?? {}));
   const cell = (/** @type {unknown} */ value) => (/[",\n]/.test(String(value)) ? `"${String(value).replace(/"/g, '""')}"` : String(value));
   return [[...names, "label"], ...points].map((line) => `${line.map(cell).join(",")}\n`).join("");

@@ -1,24 +1,25 @@
 /** The page: its state, and when it asks the library for answers. The panels draw the state. */
 
-import { h, refill } from "./dom.js";
-import { Frame, PANELS } from "./frame.js";
 import { Challenges } from "./challenges.js";
+import { h, refill } from "./dom.js";
 import { Latest, Refusal, load, servedHost } from "./hosts.js";
+import { PANELS } from "./keys.js";
+import { Layout } from "./layout.js";
 import { ORDERS, brief, fromLink, fromTable, toLink, whole } from "./link.js";
-import { NEVER, afterUpdate, lastMoment, momentOf, nextMistake, outcome, previousMistake } from "./moments.js";
 import { Plane } from "./plane.js";
-import { Proof } from "./proof.js";
-import { Space } from "./space.js";
-import { Step } from "./step.js";
+import { NEVER, afterUpdate, lastMoment, momentOf, nextMistake, outcome, previousMistake } from "./run.js";
 import { Tour } from "./tour.js";
+import { words } from "./words.js";
 
-const REST = 150; // milliseconds without a change before the page asks for the pocket and writes the link
+const QUIET = 150; // milliseconds without a change before the page asks for the pocket and writes the link
 const BEAT = 700; // milliseconds between two steps of the player
 const RETRY = 1000; // milliseconds until the page asks a server again that did not answer
+const FIRST = "two_clouds"; // the preset that opens where nothing else is asked for
 
 export class LabPage {
   /** @param {HTMLElement} root @param {Host} host */
   constructor(root, host) {
+    this.root = root;
     this.host = host;
     this.linked = !root.classList.contains("embedded"); // the address of a notebook is not the page's
     this.question = whole({ points: [] });
@@ -32,6 +33,10 @@ export class LabPage {
     this.newLabel = 1;
     this.averaged = false;
     this.lesson = "";
+    /** The name of the preset that was opened last. */
+    this.preset = "";
+    /** What the server is doing before it can answer. */
+    this.status = "";
     this.trouble = "";
     /** What is wrong with the link that was opened; it stays until the next change. */
     this.warning = "";
@@ -45,25 +50,43 @@ export class LabPage {
     this.speed = 1;
     /** Another order or rule whose run is compared, "" for none, and its run. */
     this.beside = { name: "", run: /** @type {Run | null} */ (null) };
-    this.besides = new Latest((body) => host.ask("run", body), ({ run }) => { this.beside.run = run ?? null; this.draw(); });
     /** The parts that an embedded page shows, none for all. */
     this.parts = this.linked ? (new URLSearchParams(location.search).get("embed") ?? "").split(",").filter(Boolean) : [];
-    this.tour = new Tour(() => this.frame.draw());
+    this.menu = /** @type {Record<string, Preset>} */ ({});
+    this.tour = new Tour(() => this.drawAround());
     this.challenges = new Challenges(this);
+    const shade = (/** @type {Sides} */ sides) => {
+      this.sides = sides;
+      this.draw();
+    };
     this.runs = new Latest((body) => host.ask("run", body), (answer) => this.receive(answer), (error) => this.fail(error));
-    this.pockets = new Latest((body) => host.ask("pocket", body), (found) => { this.pocket = found; this.draw(); });
-    const shade = (/** @type {Sides} */ sides) => { this.sides = sides; this.draw(); };
-    this.shades = new Latest((body) => host.ask("sides", body), shade, (error) => error instanceof Refusal && shade({ box: [0, 0, 1, 1], rows: [], sentence: error.message }));
+    this.besides = new Latest((body) => host.ask("run", body), ({ run }) => {
+      this.beside.run = run ?? null;
+      this.draw();
+    });
+    this.pockets = new Latest((body) => host.ask("pocket", body), (found) => {
+      this.pocket = found;
+      this.draw();
+    });
+    this.shades = new Latest((body) => host.ask("sides", body), shade, (error) => {
+      if (error instanceof Refusal) shade({ box: [0, 0, 1, 1], rows: [], sentence: error.message });
+    });
     this.plane = new Plane(this);
-    this.frame = new Frame(this, root, new Space(this), new Proof(this), new Step(this));
-  }
-
-  get hands() {
-    return this.plane.hands;
+    this.layout = new Layout(this, root);
   }
 
   get full() {
     return this.answer && this.answer.kind !== "empty" ? this.answer : null;
+  }
+
+  /** The entry of the menu that is shown: a challenge, a preset, or "" for the learner's own points. */
+  get chosen() {
+    return this.challenges.name || (this.lesson ? this.preset : "");
+  }
+
+  /** Whether the answer belongs to the present question. */
+  get settled() {
+    return this.runs.shown === this.runs.asked;
   }
 
   /** The sides of another rule that the plane shows instead of those of the line, or null. */
@@ -75,13 +98,16 @@ export class LabPage {
    * @param {Question} question @param {RecordedAnswer} [record] */
   begin(question, record, moment = Infinity) {
     this.stop();
-    this.hands.setMoving(false);
-    Object.assign(this, { question: structuredClone(question), selected: -1, predict: null, trouble: "", moment, pocket: null, sides: null });
+    this.plane.pointer.setMoving(false);
+    Object.assign(this, {
+      question: structuredClone(question), selected: -1, predict: null, trouble: "", moment, pocket: null, sides: null,
+    });
     this.plane.fit();
     this.answer = null; // the old answer is about other points
     if (!record) {
       this.draw();
-      return this.ask();
+      this.ask();
+      return this.askLater();
     }
     for (const asked of [this.runs, this.pockets, this.shades]) asked.forget();
     this.receive(record.answer, record.pocket, record.sides ?? null);
@@ -112,12 +138,48 @@ export class LabPage {
     this.begin(whole(question), { answer, pocket: null }, moment);
   }
 
-  /** Change the question. @param {(question: Question) => void} edit @param {{remember?: boolean, rest?: boolean}} how */
-  change(edit, { remember = true, rest = true } = {}) {
+  /** Change the question. @param {(question: Question) => void} edit @param {{remember?: boolean, dragging?: boolean}} how */
+  change(edit, { remember = true, dragging = false } = {}) {
     if (remember) this.remember();
     edit(this.question);
     this.lesson = "";
-    this.ask(rest);
+    this.ask();
+    if (!dragging) this.askLater();
+  }
+
+  /** Multiply all points by a number, then move them. @param {number} factor @param {number} dx @param {number} dy */
+  move(factor, dx, dy) {
+    const near = (/** @type {number} */ value) => Number(value.toPrecision(9));
+    this.change(({ points }) => points.forEach((point) => {
+      point.splice(0, 2, near(factor * point[0] + dx), near(factor * point[1] + dy));
+    }));
+    this.plane.fit();
+    this.draw();
+  }
+
+  /** Shade the plane by another rule. @param {string} sides */
+  shade(sides) {
+    this.question.sides = sides;
+    this.shades.forget();
+    this.sides = null;
+    this.draw();
+    this.askLater();
+  }
+
+  /** @param {boolean} on */
+  showAverage(on) {
+    this.averaged = on;
+    this.draw();
+  }
+
+  /** Say what went wrong, until the next answer. @param {string} sentence */
+  complain(sentence) {
+    this.trouble = sentence;
+    this.draw();
+  }
+
+  askTable() {
+    this.layout.dialogs.askTable();
   }
 
   /** Show the learner's own points again, or an empty plane if there are none. */
@@ -147,9 +209,10 @@ export class LabPage {
     this.selected = Math.min(this.selected, this.question.points.length - 1);
     this.lesson = "";
     this.ask();
+    this.askLater();
   }
 
-  ask(rest = true) {
+  ask() {
     this.predict = null;
     if (!this.lesson) this.own = this.question;
     this.runs.ask(brief(this.question));
@@ -157,14 +220,16 @@ export class LabPage {
     this.askBeside();
     this.askSides();
     this.plane.drawPoints(); // the points follow the pointer at once; everything else waits for the answer
-    this.frame.draw();
-    if (rest) this.rest();
+    this.drawAround();
   }
 
-  /** Write the link and ask for the rest once nothing has changed for a while. */
-  rest() {
-    window.clearTimeout(this.resting);
-    this.resting = window.setTimeout(() => { this.writeLink(); this.askMore(); }, REST);
+  /** Write the link, and ask for what takes longer, once nothing has changed for a while. */
+  askLater() {
+    window.clearTimeout(this.timer);
+    this.timer = window.setTimeout(() => {
+      this.writeLink();
+      this.askMore();
+    }, QUIET);
   }
 
   askMore() {
@@ -184,28 +249,31 @@ export class LabPage {
     const last = this.full ? lastMoment(this.full.run) : 0;
     this.moment = ended ? last : Math.min(this.moment, last);
     this.draw();
-    this.rest();
+    this.askLater();
   }
 
   /** @param {unknown} error */
   fail(error) {
-    const gone = !(error instanceof Refusal);
-    this.trouble = gone ? "The server does not answer. Start novikoff lab again; this page then continues by itself." : error.message;
-    this.draw();
-    if (gone) window.setTimeout(() => this.host.ready().then(() => this.ask(), (again) => this.fail(again)), RETRY);
+    if (error instanceof Refusal) return this.complain(error.message);
+    this.complain(words.page.gone);
+    const again = () => {
+      this.ask();
+      this.askLater();
+    };
+    window.setTimeout(() => this.host.ready().then(again, (failure) => this.fail(failure)), RETRY);
   }
 
   /** Open a panel. @param {string} name */
   show(name) {
     this.opened[name === "space" || name === "step" ? "middle" : "proof"] = this.shown = name;
-    this.frame.draw();
+    this.drawAround();
   }
 
   /** @param {number} row */
   select(row) {
     this.selected = row;
     this.plane.drawPoints();
-    this.frame.draw();
+    this.drawAround();
   }
 
   /** @param {number} moment */
@@ -214,7 +282,7 @@ export class LabPage {
     if (!this.full) return;
     this.moment = Math.min(lastMoment(this.full.run), Math.max(0, moment));
     this.draw();
-    this.rest();
+    this.askLater();
   }
 
   /** @param {string} way a name of the timeline's buttons */
@@ -227,7 +295,10 @@ export class LabPage {
     }
     if (way === "play") return this.player ? this.stop() : this.play();
     const { moment } = this;
-    const moments = { first: 0, back: moment - 1, step: moment + 1, last: lastMoment(run), previous: previousMistake(run, moment), next: nextMistake(run, moment) };
+    const moments = {
+      first: 0, back: moment - 1, step: moment + 1, last: lastMoment(run),
+      previous: previousMistake(run, moment), next: nextMistake(run, moment),
+    };
     this.goTo(moments[/** @type {keyof typeof moments} */ (way)]);
   }
 
@@ -237,7 +308,7 @@ export class LabPage {
       if (!this.full || this.moment >= lastMoment(this.full.run)) return this.stop();
       this.goTo(nextMistake(this.full.run, this.moment), true);
     }, BEAT / this.speed);
-    this.frame.draw();
+    this.drawAround();
   }
 
   /** @param {number} speed */
@@ -251,7 +322,7 @@ export class LabPage {
   stop() {
     window.clearInterval(this.player);
     this.player = 0;
-    this.frame.draw();
+    this.drawAround();
   }
 
   /** Hide the rest of the run and let the learner predict it, or stop this. */
@@ -272,17 +343,16 @@ export class LabPage {
     if (!full || !predict) return;
     if (predict.asked === "done") return this.togglePredict();
     const { index } = full.run;
+    const { heard, heardNever, row: was, whichFirst, whichNext } = words.predict;
     if (predict.asked === "count") {
-      const said = guess === NEVER ? "You say that it never ends. " : guess ? `You say ${guess}. ` : "";
-      this.predict = { asked: "row", count: guess, said: `${said}Which row causes the first update?` };
+      const said = guess === NEVER ? heardNever : guess ? heard(Number(guess)) : "";
+      this.predict = { asked: "row", count: guess, said: said + whichFirst };
       return index.length ? this.draw() : this.finishPrediction();
     }
     const { t } = momentOf(full.run, this.moment);
-    const row = index[t] + 1;
-    const heard = !guess ? "It" : Number(guess) === row ? "Yes! It" : `Not row ${guess}: it`;
-    const said = `${heard} was row ${row}.`;
+    const said = was(index[t], guess ? Number(guess) - 1 : null);
     if (t + 1 === index.length) return this.finishPrediction(`${said} `);
-    this.predict = { ...predict, said: `${said} Which row causes the next update?` };
+    this.predict = { ...predict, said: said + whichNext };
     this.goTo(nextMistake(full.run, this.moment));
   }
 
@@ -296,13 +366,20 @@ export class LabPage {
 
   draw() {
     this.plane.draw();
-    this.frame.draw();
-    for (const panel of this.frame.panels) panel.draw();
+    this.drawAround();
+    this.layout.drawPanels();
     this.challenges.draw();
   }
 
+  /** Draw what stands around the panels. */
+  drawAround() {
+    this.layout.draw();
+  }
+
   writeLink() {
-    if (this.linked) history.replaceState(null, "", `${location.pathname}${location.search}#${toLink(this.question, this.moment)}${this.challenges.link()}`);
+    if (!this.linked) return;
+    const link = toLink(this.question, this.moment) + this.challenges.link();
+    history.replaceState(null, "", `${location.pathname}${location.search}#${link}`);
   }
 
   /** @param {string} text */
@@ -313,10 +390,59 @@ export class LabPage {
 
   /** Show the points of a file that was dropped on the plane. @param {File} file */
   async openFile(file) {
-    await file.text().then((text) => this.paste(text)).catch((error) => {
-      this.trouble = `${file.name}: ${error.message}`;
-      this.draw();
+    await file.text().then((text) => this.paste(text))
+      .catch((error) => this.complain(words.files.failed(file.name, error.message)));
+  }
+
+
+  /** Open a preset. @param {string} name @param {{question?: Partial<Question>, at?: number, beside?: string}} how */
+  async choose(name, { question = {}, at = this.menu[name].at, beside = this.menu[name].beside ?? "" } = {}) {
+    const record = Object.keys(question).length > 0 ? undefined : await this.host.record(name);
+    Object.assign(this, { lesson: this.menu[name].lesson, preset: name, beside: { name: beside, run: null } });
+    this.begin(whole({ ...this.menu[name].question, ...question }), record, at);
+  }
+
+  /** Open an entry of the menu: a preset, a challenge, or "" for the learner's own points. @param {string} name */
+  pick(name) {
+    this.root.dataset.settled = "false";
+    this.challenges.end();
+    if (this.tour.at >= 0) this.tour.go(-1);
+    if (!name) return this.openOwn();
+    this.remember();
+    if (name in this.menu) this.choose(name);
+    else this.challenges.start(name);
+  }
+
+  async startTour(scene = 0) {
+    this.remember();
+    this.challenges.end();
+    await this.tour.start(await this.host.record("tour"), scene, async (scene) => {
+      await this.choose(scene.preset, scene);
+      this.show(scene.panel);
     });
+  }
+
+  /** Open what a link asks for. @param {string} text */
+  async openLink(text) {
+    const { question, moment, tour, challenge, score } = fromLink(text);
+    const { all } = this.challenges;
+    if (tour) return this.startTour(tour - 1);
+    if (challenge in all && !question.points.length) return this.challenges.start(challenge);
+    if (challenge && !(challenge in all)) throw new Error(words.page.noChallenge(challenge));
+    await this.open(question, moment);
+    this.challenges.resume(challenge, score);
+  }
+
+  /** Open what this page was written for, or the first preset. @param {Begin | null} given */
+  async openGiven(given) {
+    if (!given) await this.choose(FIRST);
+    else {
+      this.begin(whole(given.question), undefined, given.moment ?? 0);
+      this.lesson = given.title ?? "";
+      this.own = this.question;
+    }
+    // A visitor sees the run before the first click.
+    if (given?.moment === undefined && !matchMedia("(prefers-reduced-motion: reduce)").matches) this.play();
   }
 }
 
@@ -324,68 +450,28 @@ export class LabPage {
  * @param {Host} host @param {() => Promise<Begin | null>} own */
 export async function start(host, own) {
   const page = new LabPage(/** @type {HTMLElement} */ (document.getElementById("lab")), host);
-  /** @type {Record<string, Preset>} */
-  const menu = await host.record("menu");
-  /** @param {string} name @param {{question?: Partial<Question>, at?: number, beside?: string}} how */
-  const choose = async (name, { question = {}, at = menu[name].at, beside = menu[name].beside ?? "" } = {}) => {
-    const changed = Object.keys(question).length > 0;
-    const record = changed ? undefined : await host.record(name);
-    page.lesson = menu[name].lesson;
-    page.frame.data.value = name;
-    page.beside = { name: beside, run: null };
-    page.begin(whole({ ...menu[name].question, ...question }), record, at);
-  };
-  page.frame.startTour = async (scene = 0) => {
-    page.remember();
-    page.challenges.end();
-    await page.tour.start(await host.record("tour"), scene, async (scene) => {
-      await choose(scene.preset, scene);
-      page.show(scene.panel);
-    });
-  };
-  page.challenges.offer(menu, await host.record("challenges"));
-  page.frame.menu(menu, page.challenges.all, (name) => {
-    page.challenges.end();
-    if (page.tour.at >= 0) page.tour.go(-1);
-    if (!name) return page.openOwn();
-    page.remember();
-    if (name in menu) choose(name);
-    else page.challenges.start(name);
-  });
+  page.menu = await host.record("menu");
+  page.challenges.offer(page.menu, await host.record("challenges"));
+  page.layout.tools.offer(page.menu, page.challenges.all);
   let shown = "";
-  /** @param {string} text of a link, or "" */
-  const begin = async (text) => {
+  const open = async (text = location.hash.slice(1)) => {
     shown = text;
-    if (text) {
-      const { question, moment, tour, challenge, score } = fromLink(text);
-      if (tour) return page.frame.startTour(tour - 1);
-      if (challenge in page.challenges.all && !question.points.length) return page.challenges.start(challenge);
-      if (challenge && !(challenge in page.challenges.all)) throw new Error(`There is no challenge “${challenge}”.`);
-      await page.open(question, moment);
-      return page.challenges.resume(challenge, score);
+    try {
+      await (text ? page.openLink(text) : page.openGiven(await own()));
+    } catch (error) {
+      await page.choose(FIRST);
+      page.warning = words.page.badLink(/** @type {Error} */ (error).message);
+      page.draw();
     }
-    const given = await own();
-    if (!given) await choose("two_clouds");
-    else {
-      page.begin(whole(given.question), undefined, given.moment ?? 0);
-      page.lesson = given.title ?? "";
-      page.own = page.question;
-    }
-    // A visitor sees the run before the first click.
-    if (given?.moment === undefined && !matchMedia("(prefers-reduced-motion: reduce)").matches) page.play();
   };
-  const open = (text = location.hash.slice(1)) => begin(text).catch(async (error) => {
-    await choose("two_clouds");
-    page.warning = `The link in this address cannot be opened. ${/** @type {Error} */ (error).message}`;
-    page.draw();
-  });
   window.addEventListener("hashchange", () => open());
   // A page around this page can ask for the points of a link, a panel and an update.
   window.addEventListener("message", async ({ data }) => {
     if (!Object.values(PANELS).includes(data?.panel)) return;
     if (typeof data.link === "string" && data.link !== shown) await open(data.link);
     page.show(data.panel);
-    if (page.full && Number.isInteger(data.t)) page.goTo(afterUpdate(page.full.run, Math.min(data.t, page.full.run.index.length)));
+    const run = page.full?.run;
+    if (run && Number.isInteger(data.t)) page.goTo(afterUpdate(run, Math.min(data.t, run.index.length)));
   });
   await open();
   return page;
@@ -393,15 +479,17 @@ export async function start(host, own) {
 
 /** The page of `novikoff lab`. */
 export async function startServed() {
-  const page = await start(servedHost(), () => (new URLSearchParams(location.search).has("token") ? load(`/api/data${location.search}`) : Promise.resolve(null)));
+  const tokened = new URLSearchParams(location.search).has("token");
+  const page = await start(servedHost(), async () => (tokened ? load(`/api/data${location.search}`) : null));
   watchReady(page);
 }
 
 /** Say what is being compiled until everything is ready. @param {LabPage} page */
 async function watchReady(page) {
-  const stages = await page.host.ready().catch(() => [{ name: "library", done: false }]);
+  const stages = await page.host.ready().catch(() => [{ name: words.page.library, done: false }]);
   const next = stages.find(({ done }) => !done);
-  page.frame.status.textContent = next ? `Compiling the ${next.name} …` : "";
+  page.status = next ? words.page.compiling(next.name) : "";
+  page.drawAround();
   if (next) window.setTimeout(() => watchReady(page), RETRY);
 }
 

@@ -2,42 +2,51 @@
 
 import { button, h, refill } from "./dom.js";
 import { used, whole } from "./link.js";
+import { words } from "./words.js";
 
 /** @typedef {{title: string, goal: string, preset: string, question?: Partial<Question>, beside?: string, panel: string}} Challenge */
 /** @typedef {{text: string, done: boolean}} Score */
 
-/** The score of each challenge; a text alone says what the rules are. @type {Record<string, (lab: Lab, full: Full, given: Question) => Score | string>} */
+/** The score of each challenge; a text alone says what the rules are.
+ * @type {Record<string, (lab: Lab, full: Full, given: Question) => Score | string>} */
 const SCORES = {
   bound({ question }, { kind, reference, run }) {
     const { points, mine, rule, start, threshold } = used(question);
-    if (kind !== "separable" || points.length < 3 || new Set(points.map(([, , label]) => label)).size < 2) return "At least three points with both labels, which a line separates.";
-    if (rule !== "perceptron" || mine || start || threshold) return "The plain perceptron counts: the best w*, w₀ = 0 and δ = 0.";
+    const labels = new Set(points.map(([, , label]) => label));
+    if (kind !== "separable" || points.length < 3 || labels.size < 2) return words.challenge.threePoints;
+    if (rule !== "perceptron" || mine || start || threshold) return words.challenge.plainBest;
     const [made, most] = [run.index.length, reference?.bound ?? Infinity];
-    return { text: `${made} of ${reference?.bound_text} mistakes`, done: made === most };
+    return { text: words.challenge.ofBound(made, String(reference?.bound_text)), done: made === most };
   },
   label({ question }, { kind }, { points }) {
-    if (!samePlaces(question, points)) return "Only labels may change: undo what moved.";
+    if (!samePlaces(question, points)) return words.challenge.onlyLabels;
     const flips = points.filter(([, , label], row) => label !== question.points[row][2]).length;
-    return { text: `${flips} label${flips === 1 ? "" : "s"} flipped${kind === "separable" ? ", and a line separates" : ""}`, done: kind === "separable" && flips === 1 };
+    const apart = kind === "separable";
+    return { text: words.challenge.flipped(flips, apart), done: apart && flips === 1 };
   },
   order({ beside, question }, { run }, { points }) {
-    if (!samePlaces(question, points) || points.some(([, , label], row) => label !== question.points[row][2])) return "Only the order and its seed may change: undo the rest.";
+    if (!samePoints(question, points)) return words.challenge.onlyOrder;
     const { bias, rule, start, threshold } = used(question);
-    if (rule !== "perceptron" || start || threshold || !bias) return "The plain perceptron counts: a bias, w₀ = 0 and δ = 0.";
-    if (beside.name !== "cyclic" || !beside.run) return "Compare with the cyclic order.";
+    if (rule !== "perceptron" || start || threshold || !bias) return words.challenge.plainBias;
+    if (beside.name !== "cyclic" || !beside.run) return words.challenge.compare;
     const [made, plain] = [run.index.length, beside.run.index.length];
-    return { text: `${made} mistakes instead of ${plain}`, done: made >= 2 * plain };
+    return { text: words.challenge.instead(made, plain), done: made >= 2 * plain };
   },
   line({ pocket, question }, { reference }, { points }) {
-    if (!samePlaces(question, points) || points.some(([, , label], row) => label !== question.points[row][2])) return "Only the line may move: undo the rest.";
-    if (!question.mine || !reference) return "Choose w*: mine, and drag the two handles of the line.";
+    if (!samePoints(question, points)) return words.challenge.onlyLine;
+    if (!question.mine || !reference) return words.challenge.chooseMine;
     const wrong = reference.wrong.length;
-    return { text: `${wrong} mistake${wrong === 1 ? "" : "s"}`, done: pocket !== null && wrong === pocket.bound };
+    return { text: words.challenge.mistakes(wrong), done: pocket !== null && wrong === pocket.bound };
   },
 };
 
 /** Whether all points are where they were. @param {Question} question @param {Point[]} points */
-const samePlaces = (question, points) => points.length === question.points.length && points.every(([x, y], row) => x === question.points[row][0] && y === question.points[row][1]);
+const samePlaces = (question, points) => points.length === question.points.length &&
+  points.every(([x, y], row) => x === question.points[row][0] && y === question.points[row][1]);
+
+/** Whether all points are where they were and have their labels. @param {Question} question @param {Point[]} points */
+const samePoints = (question, points) =>
+  samePlaces(question, points) && points.every(([, , label], row) => label === question.points[row][2]);
 
 export class Challenges {
   /** @param {Lab} lab */
@@ -49,7 +58,7 @@ export class Challenges {
     this.name = "";
     this.claimed = "";
     this.score = h("p", { class: "score", "aria-live": "polite" });
-    this.node = h("section", { class: "panel tour challenge", "aria-label": "Challenge", hidden: true });
+    this.node = h("section", { class: "panel tour challenge", "aria-label": words.challenge.label, hidden: true });
   }
 
   /** @param {Record<string, Preset>} menu @param {Record<string, Challenge>} all */
@@ -76,7 +85,8 @@ export class Challenges {
     if (!Object.hasOwn(this.all, name)) return;
     const { title, goal, beside = "", panel } = this.all[name];
     Object.assign(this, { name, claimed });
-    refill(this.node, h("header", {}, h("h2", {}, `Challenge: ${title}`), button("clear", "End the challenge", () => this.end(), { id: "end-challenge" })), h("p", {}, goal), this.score);
+    const end = button("clear", words.challenge.end, () => this.end(), { id: "end-challenge" });
+    refill(this.node, h("header", {}, h("h2", {}, words.challenge.heading(title)), end), h("p", {}, goal), this.score);
     this.node.hidden = false;
     this.lab.show(panel);
     this.lab.compare(beside);
@@ -93,15 +103,17 @@ export class Challenges {
   /** The score, or what is missing for one. @returns {Score} */
   result() {
     const { full } = this.lab;
-    const found = this.name && full ? SCORES[this.name](this.lab, full, this.given(this.name)) : "Place points.";
+    const found = this.name && full ? SCORES[this.name](this.lab, full, this.given(this.name)) : words.challenge.place;
     return typeof found === "string" ? { text: found, done: false } : found;
   }
 
   draw() {
     if (!this.name) return;
     const { text, done } = this.result();
-    const claim = !this.claimed ? "" : this.claimed === text ? " The link says the same." : ` The link says: ${this.claimed}.`;
-    this.score.textContent = `${text}${done ? ". Solved! Link copies your solution." : "."}${claim}`.replace("..", ".");
+    const { solved, sameClaim, otherClaim } = words.challenge;
+    const claim = this.claimed && (this.claimed === text ? sameClaim : otherClaim(this.claimed));
+    const sentence = text.endsWith(".") ? text : `${text}.`;
+    this.score.textContent = [sentence, done && solved, claim].filter(Boolean).join(" ");
     this.node.classList.toggle("done", done);
   }
 

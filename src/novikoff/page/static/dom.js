@@ -1,4 +1,4 @@
-/** Elements, icons and numbers: everything that does not depend on perceptrons. */
+/** Elements and icons: everything that does not depend on perceptrons. */
 
 /** @typedef {Record<string, unknown>} Attributes */
 /** @typedef {(Node | string | null | false | undefined)} Child */
@@ -67,56 +67,32 @@ const ICONS = {
 export const icon = (name) =>
   s("svg", { viewBox: "0 0 24 24", class: "icon", "aria-hidden": "true" }, s("path", { d: ICONS[name] ?? "" }));
 
-/** A button with an icon ("" is none). Its text is shown, or is its label for screen readers. @param {string} name @param {string} text
- * @param {(event: Event) => void} onclick @param {{shown?: boolean, class?: string, id?: string}} options */
+/** A button with an icon ("" is none). Its text is shown, or is its label for screen readers.
+ * @param {string} name @param {string} text @param {(event: Event) => void} onclick @param {{shown?: boolean, class?: string, id?: string}} options */
 export const button = (name, text, onclick, { shown, ...more } = {}) =>
   h("button", { type: "button", onclick, title: text, "aria-label": shown ? null : text, ...more },
     name ? icon(name) : null, shown ? text : null);
-
-/** A number for people, rounded to the nearest: a true minus sign, four significant digits, no −0. @param {number} value */
-export function say(value, digits = 4) {
-  const size = Math.abs(value);
-  const text = !Number.isFinite(value) ? "∞" :
-    size >= 1e15 ? size.toExponential(digits - 1) : // floats have no more digits
-    size >= 10 ** digits ? Math.round(size).toLocaleString("en") :
-    size !== 0 && size < 1e-4 ? size.toExponential(1) :
-    Number(size.toPrecision(digits)).toLocaleString("en", { maximumFractionDigits: 12 });
-  return (value < 0 && text !== "0" ? "−" : "") + text;
-}
-
-/** A lower bound for people: not above the number. @param {number} value */
-export const sayDown = (value, digits = 4) => say(cut(value, digits, value < 0), digits);
-
-/** An upper bound for people: not below the number. @param {number} value */
-export const sayUp = (value, digits = 4) => say(cut(value, digits, value > 0), digits);
-
-/** A number cut to the digits that `say` shows, or rounded away from zero if digits are lost. 60
- * decimals are enough to see whether any digit is lost. @param {number} value @param {number} digits @param {boolean} away */
-function cut(value, digits, away) {
-  if (!Number.isFinite(value) || value === 0) return value;
-  const [mantissa, power] = Math.abs(value).toExponential(60).split("e");
-  const shown = Math.abs(value) < 1e-4 ? 2 : Math.abs(value) >= 1e15 ? digits : Math.max(digits, Number(power) + 1);
-  const [kept, lost] = [mantissa.replace(".", "").slice(0, shown), mantissa.slice(shown + 1)];
-  const whole = BigInt(kept) + (away && /[1-9]/.test(lost) ? 1n : 0n);
-  return Math.sign(value) * Number(`${whole}e${Number(power) - kept.length + 1}`);
-}
-
-/** A number in few characters, such as 2.9M. @param {number} value */
-export const brieflySay = (value) =>
-  (Math.abs(value) < 1e4 ? say(value, 3) : new Intl.NumberFormat("en", { notation: "compact" }).format(value));
-
-/** @param {number[]} vector */
-export const sayVector = (vector) => `(${vector.map((value) => say(value, 3)).join(", ")})`;
-
-/** @param {number} cosine */
-export const degrees = (cosine) => `${say(Math.acos(Math.min(1, Math.max(-1, cosine))) * 180 / Math.PI, 3)}°`;
 
 /** A panel with a heading that opens it where there is no room for all panels. @param {Lab} lab @param {string} name
  * @param {Child} beside what stands beside the title @param {Child[]} body */
 export function fold(lab, name, beside, ...body) {
   const title = h("button", { type: "button", class: "opener", onclick: () => lab.show(name) });
-  return { title, node: h("section", { class: "panel fold", "data-panel": name }, h("header", {}, h("h2", {}, title), beside), ...body) };
+  const header = h("header", {}, h("h2", {}, title), beside);
+  return { title, node: h("section", { class: "panel fold", "data-panel": name }, header, ...body) };
 }
+
+/** Follow a pointer that is pressed on an element. @param {SVGElement} node @param {(event: PointerEvent) => void} follow */
+export function whilePressed(node, follow) {
+  node.addEventListener("pointerdown", follow);
+  node.addEventListener("pointermove", (event) => { if (event.buttons & 1) follow(event); });
+}
+
+/** The number on a horizontal or vertical axis. @param {number} x @param {number} y @param {string} text */
+export const tick = (x, y, text, anchor = "middle") => s("text", { class: "tick", x, y, "text-anchor": anchor }, text);
+
+/** A menu with a title that opens it. @param {string} id @param {Child[]} title @param {Child[]} items */
+export const menu = (id, title, ...items) =>
+  h("details", { class: "menu", id }, h("summary", {}, ...title), h("div", { class: "items" }, ...items));
 
 /** An SVG that is drawn again whenever its size changes. Its units are pixels; em is the size of its text.
  * @param {Attributes} attributes @param {() => void} draw */

@@ -1,5 +1,7 @@
 /** Where answers come from, and how only the latest answer is shown. */
 
+import { words } from "./words.js";
+
 /** The library rejects a question; the message says why. */
 export class Refusal extends Error {}
 
@@ -10,14 +12,16 @@ export async function load(address, options) {
   return reply.json();
 }
 
-/** What the page says about a host with the library behind it. */
-export const LIBRARY = "The library novikoff answers. It proves the verdict and the bounds; Export, Certificate saves the proof, and novikoff verify checks it against the points.";
+/** What the page says about a host with the library behind it, and the files that it writes. */
+export const LIBRARY = {
+  name: words.hosts.library,
+  about: words.hosts.aboutLibrary,
+  forms: ["html", "csv", "python", "certificate"],
+};
 
 /** The server of `novikoff lab`. @returns {Host} */
 export const servedHost = () => ({
-  name: "the library",
-  about: LIBRARY,
-  forms: ["html", "csv", "python", "certificate"],
+  ...LIBRARY,
   ask: (what, body) => load(`/api/${what}`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
   ready: () => load("/api/ready"),
   record: (name) => load(`/static/presets/${name}.json`),

@@ -1,10 +1,17 @@
 /** Questions as text: the link that restores everything, and pasted tables. The library decides
  * whether it can answer them. */
 
+import { words } from "./words.js";
+
 export const ORDERS = ["cyclic", "fixed", "permuted", "blocks", "random", "max_distance", "max_residual"];
+export const RULES = ["perceptron", "aggressive", "pocket"];
+export const SIDES = ["line", "voted", "rbf", "poly", "network"];
 
 /** @type {Omit<Question, "points">} */
-const PLAIN = { order: "cyclic", seed: 0, bias: true, rule: "perceptron", step_size: 1, threshold: 0, start: null, mine: null, names: ["x₁", "x₂"], sides: "line" };
+const PLAIN = {
+  order: "cyclic", seed: 0, bias: true, rule: "perceptron", step_size: 1, threshold: 0, start: null, mine: null,
+  names: ["x₁", "x₂"], sides: "line",
+};
 
 /** @param {Partial<Question> & {points: Point[]}} given @returns {Question} */
 export const whole = (given) => structuredClone({ ...PLAIN, ...given });
@@ -12,8 +19,11 @@ export const whole = (given) => structuredClone({ ...PLAIN, ...given });
 /** A question with the numbers that its rule uses: only the perceptron has a threshold δ, and the
  * pocket algorithm has no step size μ.
  * @param {Question} question @returns {Question} */
-export const used = (question) => ({ ...question,
-  threshold: question.rule === "perceptron" ? question.threshold : 0, step_size: question.rule === "pocket" ? 1 : question.step_size });
+export const used = (question) => ({
+  ...question,
+  threshold: question.rule === "perceptron" ? question.threshold : 0,
+  step_size: question.rule === "pocket" ? 1 : question.step_size,
+});
 
 /** The fields of a question that differ from their defaults. @param {Question} question */
 export function brief(question) {
@@ -24,18 +34,23 @@ export function brief(question) {
 
 /** @param {Question} question @param {number} moment */
 export function toLink(question, moment) {
-  const { points, ...rest } = brief(question);
+  const { points, ...others } = brief(question);
   const parts = [`p=${points.map((/** @type {Point} */ point) => point.join(",")).join(";")}`, `at=${moment}`];
-  for (const [name, value] of Object.entries(rest)) parts.push(`${name}=${encodeURIComponent(typeof value === "string" ? value : JSON.stringify(value))}`);
+  for (const [name, value] of Object.entries(others)) {
+    parts.push(`${name}=${encodeURIComponent(typeof value === "string" ? value : JSON.stringify(value))}`);
+  }
   return parts.join("&");
 }
 
 /** The question in a link. Anyone may have written it, so it may not be a valid question. @param {string} text */
 export function fromLink(text) {
-  const { p = "", at = "", tour = "", challenge = "", score = "", ...rest } = Object.fromEntries(new URLSearchParams(text));
+  const { p = "", at = "", tour = "", challenge = "", score = "", ...others } = Object.fromEntries(new URLSearchParams(text));
   const points = p.split(";").filter(Boolean).map((part) => part.split(",").map(Number));
-  const more = Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, parsed(value)]));
-  return { question: /** @type {Preset["question"]} */ ({ points, ...more }), moment: Math.max(0, parseInt(at, 10) || 0), tour: parseInt(tour, 10) || 0, challenge, score: score.slice(0, 80) };
+  const more = Object.fromEntries(Object.entries(others).map(([name, value]) => [name, parsed(value)]));
+  return {
+    question: /** @type {Preset["question"]} */ ({ points, ...more }), moment: Math.max(0, parseInt(at, 10) || 0),
+    tour: parseInt(tour, 10) || 0, challenge, score: score.slice(0, 80),
+  };
 }
 
 /** The value of a JSON text, or the text itself if it is not JSON. @param {string} text */
@@ -59,19 +74,20 @@ export function fromNumbers(text) {
  * text. A single label is positive, unless it is negative or 0.
  * @param {string} text @returns {Pick<Question, "points" | "names">} */
 export function fromTable(text) {
-  const lines = ascii(text).split(/\r?\n/).map((line) => line.trim().split(SEPARATOR).map((cell) => cell.replace(/^"|"$/g, "")));
+  const cellsOf = (/** @type {string} */ line) => line.trim().split(SEPARATOR).map((cell) => cell.replace(/^"|"$/g, ""));
+  const lines = ascii(text).split(/\r?\n/).map(cellsOf);
   const [first, second] = lines[0];
   const head = [first, second].every(isNumber) ? 0 : 1;
   const rows = lines.slice(head);
-  if (rows.length === 0) throw new Error("The table has no rows. A row is x₁, x₂, label.");
+  if (rows.length === 0) throw new Error(words.table.empty);
   const labels = [...new Set(rows.map((cells) => cells[2]))];
-  if (labels.length > 2) throw new Error(`The third column has ${labels.length} different labels. The lab draws two.`);
+  if (labels.length > 2) throw new Error(words.table.labels(labels.length));
   const sign = (/** @type {string} */ label) => (label === "+" || label === "-" ? `${label}1` : label);
   const counted = labels.map(sign).every(isNumber);
   labels.sort((a, b) => (counted ? Number(sign(a)) - Number(sign(b)) : a < b ? -1 : 1));
   const only = labels.length === 1 && /^(-|0$)/.test(labels[0]);
   const points = rows.map((cells, k) => {
-    if (cells.length !== 3 || !cells.slice(0, 2).every(isNumber)) throw new Error(`Line ${head + k + 1} of the table is not x₁, x₂, label.`);
+    if (cells.length !== 3 || !cells.slice(0, 2).every(isNumber)) throw new Error(words.table.badLine(head + k + 1));
     return /** @type {Point} */ ([Number(cells[0]), Number(cells[1]), cells[2] === labels.at(-1) && !only ? 1 : -1]);
   });
   return { points, names: head && second ? [first, second] : PLAIN.names };

@@ -1,9 +1,11 @@
 /** The data plane: points, the line and its sides, the margin, the contradiction. */
 
-import { canvas, degrees, h, keep, refill, s, say } from "./dom.js";
-import { Hands } from "./hands.js";
-import { momentOf, sayRow, signedRow } from "./moments.js";
+import { canvas, h, keep, refill, s } from "./dom.js";
+import { Pointer } from "./pointer.js";
+import { momentOf, sayRow, signedRow } from "./run.js";
+import { say } from "./numbers.js";
 import { arrow, hull, path, ticks } from "./shapes.js";
+import { words } from "./words.js";
 
 const MAX_LABELLED = 6;
 const MAX_STRETCH = 8; // if one range exceeds the other by more, each feature has its own unit
@@ -14,18 +16,22 @@ export class Plane {
     this.lab = lab;
     /** The middle of the view and half its width and height, in units of the data. */
     this.view = { x: 0, y: 0, halfX: 2, halfY: 2 };
-    const label = "The data plane, with one element per point";
-    const { node, size } = canvas({ class: "plane", role: "group", "aria-label": label }, () => { this.draw(); if (lab.full) lab.rest(); });
+    const { node, size } = canvas({ class: "plane", role: "group", "aria-label": words.plane.label }, () => {
+      this.draw();
+      if (lab.full) lab.askLater();
+    });
     this.node = node;
     this.size = size;
-    this.layers = { back: s("g"), front: s("g"), tip: s("g"), dots: s("g"), names: s("g", { "pointer-events": "none" }), handles: s("g") };
+    this.layers = {
+      back: s("g"), front: s("g"), tip: s("g"), dots: s("g"), names: s("g", { "pointer-events": "none" }), handles: s("g"),
+    };
     node.append(...Object.values(this.layers));
-    this.note = h("li", {}, "x₁ and x₂ are drawn in different units.");
+    this.note = h("li", {}, words.plane.units);
     this.absent = h("li", { class: "absent" });
     /** The row under the pointer or with the focus, −1 for none, and what is said about it. */
     this.pointed = -1;
     this.tip = h("p", { class: "tip", hidden: true });
-    this.hands = new Hands(lab, this);
+    this.pointer = new Pointer(lab, this);
   }
 
   /** Choose the view that shows all points with a border around them. */
@@ -55,7 +61,8 @@ export class Plane {
     return this.even ? [both, both] : [across, up];
   }
 
-  /** The left, bottom, right and top ends of the view, or of a box `times` as large. @returns {[number, number, number, number]} */
+  /** The left, bottom, right and top ends of the view, or of a box `times` as large.
+   * @returns {[number, number, number, number]} */
   box(times = 1) {
     const { x, y } = this.view;
     const [across, up] = [times * this.size.width / 2 / this.scale[0], times * this.size.height / 2 / this.scale[1]];
@@ -75,14 +82,19 @@ export class Plane {
     const { full } = this.lab;
     refill(this.layers.back, ...(full ? this.sides(full) : []), ...this.grid());
     refill(this.layers.front, ...(full ? this.findings(full) : []));
-    refill(this.layers.names, ...(full ? [this.due(full), ...(this.lab.predict ? [] : this.weightNames(full))] : []));
+    const names = full && !this.lab.predict ? this.weightNames(full) : [];
+    refill(this.layers.names, full && this.due(full), ...names);
     this.drawPoints();
     this.drawTip();
     this.note.hidden = this.even;
-    const now = full ? this.now(full) : /** @type {Vec3} */ ([0, 0, 0]);
-    const none = full && !this.lab.shading && (now.every((part) => part === 0) ? "w = 0: there is no line." : this.cut(now).ends.length < 2 && "The line of w is outside this picture.");
-    this.absent.hidden = !none;
-    this.absent.textContent = none || "";
+    this.absent.textContent = full && !this.lab.shading ? this.missing(this.now(full)) : "";
+    this.absent.hidden = !this.absent.textContent;
+  }
+
+  /** Why no line of w is to be seen, or "". @param {Vec3} w */
+  missing(w) {
+    if (w.every((part) => part === 0)) return words.plane.noLine;
+    return this.cut(w).ends.length < 2 ? words.plane.outside : "";
   }
 
   /** The present w. @param {Full} full */
@@ -106,15 +118,21 @@ export class Plane {
     const [w, a, [x, y]] = [this.now(full), signedRow(question, row), question.points[row]];
     const product = a[0] * w[0] + a[1] * w[1] + a[2] * w[2];
     const [size, long, across] = [Math.hypot(...w), Math.hypot(...a), Math.hypot(w[0], w[1])];
-    const cosine = product / (size * long);
-    refill(this.tip, h("b", {}, `${sayRow(question, row)} at ${say(x)}, ${say(y)}`), h("br"), `⟨a, w⟩ = ${say(product)} ${product > 0 ? "> 0: correct" : "≤ 0: a mistake"}`,
-      ...(size && long ? [h("br"), `projection of a on w: ${say(product / size)}`, h("br"), `angle between a and w: ${degrees(cosine)}, ${product > 0 ? "less than 90°" : product < 0 ? "more than 90°" : "a right angle"}`] : []),
-      ...(across ? [h("br"), `distance from the line: ${say(Math.abs(product) / across)}`] : []));
+    const text = words.plane;
+    const lines = [text.product(product)];
+    if (size && long) lines.push(text.projection(product / size), text.angle(product / (size * long)));
+    if (across) lines.push(text.distance(Math.abs(product) / across));
+    const title = h("b", {}, text.at(sayRow(question, row), x, y));
+    refill(this.tip, title, ...lines.flatMap((line) => [h("br"), line]));
     const [px, py] = this.at(row);
-    Object.assign(this.tip.style, px > this.size.width / 2 ? { left: "auto", right: `${this.size.width - px + 24}px` } : { left: `${px + 24}px`, right: "auto" },
-      py > this.size.height / 2 ? { top: "auto", bottom: `${this.size.height - py + 6}px` } : { top: `${py + 6}px`, bottom: "auto" });
+    const { width, height } = this.size;
+    Object.assign(this.tip.style,
+      px > width / 2 ? { left: "auto", right: `${width - px + 24}px` } : { left: `${px + 24}px`, right: "auto" },
+      py > height / 2 ? { top: "auto", bottom: `${height - py + 6}px` } : { top: `${py + 6}px`, bottom: "auto" });
+    if (!across || !this.even) return;
     const f = (w[0] * x + w[1] * y + w[2]) / across ** 2;
-    if (across && this.even) this.layers.tip.append(s("path", { class: "way", d: path([[px, py], this.place([x - f * w[0], y - f * w[1]])], false) }));
+    const foot = this.place([x - f * w[0], y - f * w[1]]);
+    this.layers.tip.append(s("path", { class: "way", d: path([[px, py], foot], false) }));
   }
 
   grid() {
@@ -131,16 +149,20 @@ export class Plane {
         y > 2.8 * this.size.em && y < height - 1.8 * this.size.em ? s("text", { class: "tick", x: 6, y: y - 4 }, say(value)) : null);
     });
     const [across, up] = this.lab.question.names;
-    return [...upright, ...level, s("text", { class: "axis-name", x: width - 8, y: height - 1.8 * this.size.em, "text-anchor": "end" }, across),
-      s("text", { class: "axis-name", x: 8, y: 1.5 * this.size.em }, up)];
+    const { em } = this.size;
+    return [...upright, ...level,
+      s("text", { class: "axis-name", x: width - 8, y: height - 1.8 * em, "text-anchor": "end" }, across),
+      s("text", { class: "axis-name", x: 8, y: 1.5 * em }, up)];
   }
 
   /** The sides of the current line, or of another rule. @param {Full} full */
   sides(full) {
     const { shading } = this.lab;
-    if (shading) return [["side-plus", "+"], ["side-minus", "-"]].map(([name, sign]) => s("path", { class: `${name} shading`, d: this.cellsOf(shading, sign) }));
-    const { t } = momentOf(full.run, this.lab.moment);
-    const w = full.run.weights[t];
+    if (shading) {
+      return [["side-plus", "+"], ["side-minus", "-"]].map(([name, sign]) =>
+        s("path", { class: `${name} shading`, d: this.cellsOf(shading, sign) }));
+    }
+    const w = this.now(full);
     const other = /** @type {Vec3} */ (w.map((value) => -value));
     return [s("path", { class: "side-plus", d: path(this.cut(w).inside, true) }),
       s("path", { class: "side-minus", d: path(this.cut(other).inside, true) })];
@@ -149,9 +171,11 @@ export class Plane {
   /** The cells of one sign in a grid of sides, as an SVG path. @param {Sides} sides @param {string} sign */
   cellsOf({ box: [left, bottom, right, top], rows }, sign) {
     const [dx, dy] = [(right - left) / (rows.length - 1), (top - bottom) / (rows.length - 1)];
-    return rows.flatMap((row, k) => [...row.matchAll(RegExp(`[${sign}]+`, "g"))].map(({ 0: { length }, index }) => {
+    const [across, up] = this.scale;
+    const stretches = (/** @type {string} */ row) => [...row.matchAll(RegExp(`[${sign}]+`, "g"))];
+    return rows.flatMap((row, k) => stretches(row).map(({ 0: { length }, index }) => {
       const [x, y] = this.place([left + (index - 0.5) * dx, bottom + (k + 0.5) * dy]);
-      return `M${x} ${y}h${length * dx * this.scale[0]}v${dy * this.scale[1]}H${x}z`;
+      return `M${x} ${y}h${length * dx * across}v${dy * up}H${x}z`;
     })).join("");
   }
 
@@ -200,7 +224,8 @@ export class Plane {
     }
     if (run.pocket) parts.push(this.line(run.weights[run.pocket[t]], "line-pocket"));
     else if (lab.pocket && full.kind !== "separable" && !hidden) parts.push(this.line(lab.pocket.w, "line-pocket"));
-    if (lab.beside.run && !hidden) parts.push(this.line(/** @type {Vec3} */ (lab.beside.run.weights.at(-1)), "line-beside"));
+    const compared = lab.beside.run?.weights.at(-1);
+    if (compared && !hidden) parts.push(this.line(compared, "line-beside"));
     if (lab.averaged) parts.push(this.line(run.averages[t], "line-average"));
     if (acted) parts.push(this.line(run.weights[t - 1], "line-before"));
     parts.push(this.line(run.weights[t], "line-now"), ...this.normal(run.weights[t]));
@@ -265,25 +290,27 @@ export class Plane {
       const [[x, y], label] = [this.at(row), this.lab.question.points[row]?.[2] ?? 1];
       const side = x > this.size.width - 140 ? -1 : x < 140 ? 1 : Math.sign(x - midX) || label; // away from the hulls
       const above = Math.abs(y - midY) < 1 ? label > 0 : y < midY;
-      const place = { x: x + side * (8 + 16 * Math.sqrt(weight)), y: above ? y - 16 - 6 * Math.sqrt(weight) : y + 26 + 6 * Math.sqrt(weight), "text-anchor": side > 0 ? "start" : "end" };
-      return s("text", { class: "weight-name", ...place }, `λ = ${say(weight, 2)}`);
+      const size = Math.sqrt(weight);
+      const place = { x: x + side * (8 + 16 * size), y: above ? y - 16 - 6 * size : y + 26 + 6 * size };
+      const anchor = side > 0 ? "start" : "end";
+      return s("text", { class: "weight-name", "text-anchor": anchor, ...place }, words.plane.weight(weight));
     });
   }
 
   /** Move the elements of the points instead of making new ones, so that the focus stays. */
   drawPoints() {
-    this.hands.drawHandles();
+    this.pointer.drawHandles();
     const { full, question, selected } = this.lab;
     const carrying = new Set(full?.kind === "separable" ? full.support : []);
     const wrong = new Set(full?.reference?.mine ? full.reference.wrong : []);
     keep(this.layers.dots, question.points.length, dot).forEach((node, row) => {
       const [x, y, label] = question.points[row];
-      const names = ["dot", label > 0 ? "plus" : "minus", carrying.has(row) && "support", wrong.has(row) && "wrong", row === selected && "selected", row === selected && this.hands?.moving && "moving"];
-      const text = `Row ${row + 1}, ${label > 0 ? "plus" : "minus"}, at ${say(x)}, ${say(y)}`;
+      const names = ["dot", label > 0 ? "plus" : "minus", carrying.has(row) && "support", wrong.has(row) && "wrong"];
+      if (row === selected) names.push("selected", this.pointer.moving && "moving");
       for (const [name, value] of Object.entries({
         transform: `translate(${this.place([x, y]).join(" ")})`, class: names.filter(Boolean).join(" "),
         "data-row": row, "data-point": `${x},${y},${label}`, tabindex: row === Math.max(0, selected) ? 0 : -1,
-        "aria-label": carrying.has(row) ? `${text}, a support vector` : text,
+        "aria-label": words.plane.point(row, [x, y, label], carrying.has(row)),
       })) node.setAttribute(name, String(value));
     });
   }
@@ -291,5 +318,6 @@ export class Plane {
 
 const dot = () =>
   s("g", { role: "button" }, s("circle", { class: "hit", r: 18 }), s("circle", { class: "ring", r: 15 }),
-    s("circle", { class: "body round", r: 9.5 }), s("rect", { class: "body square", x: -9, y: -9, width: 18, height: 18, rx: 1.5 }),
+    s("circle", { class: "body round", r: 9.5 }),
+    s("rect", { class: "body square", x: -9, y: -9, width: 18, height: 18, rx: 1.5 }),
     s("path", { class: "sign across", d: "M-5 0h10" }), s("path", { class: "sign upright", d: "M0 -5v10" }));

@@ -1,34 +1,44 @@
 /** The proof during the run: three inequalities as charts, or those that hold where no line exists. */
 
-import { brieflySay, canvas, fold, h, refill, s, say, sayDown, sayUp } from "./dom.js";
-import { Leaf } from "./leaf.js";
-import { afterUpdate, momentOf } from "./moments.js";
+import { canvas, fold, h, refill, s, tick, whilePressed } from "./dom.js";
+import { ProofChart } from "./proof_chart.js";
+import { afterUpdate, momentOf } from "./run.js";
 import { used } from "./link.js";
+import { brieflySay, say, sayDown, sayUp } from "./numbers.js";
 import { path, ticks } from "./shapes.js";
+import { words } from "./words.js";
 
 const SLACK = 1e-9; // relative rounding error of the numbers that are compared
 const [LEFT, RIGHT, ABOVE, BELOW] = [4, 1, 1, 1.8]; // around a chart, in units of the size of its text
-const NAMES = ["inner", "norm", "angle"];
+const CARDS = ["inner", "norm", "angle"];
 const FORMULAS = ["⟨w*, wₜ⟩ ≥ t·γ", "‖wₜ‖² ≤ t·R²", "cos ≥ √t·γ/R"];
 
 /** The proof in three lines. @param {Lab} lab @returns {string[]} */
 function story({ answer, full, predict, question }) {
   const { rule, start, step_size: mu, threshold } = used(question);
   const reference = full?.reference ?? null;
-  const event = threshold ? "update" : "mistake";
-  const added = `but adds at most ${threshold || mu !== 1 ? `${mu === 1 ? "" : "μ²"}R²${threshold ? ` + 2${mu === 1 ? "" : "μ"}δ` : ""}` : "R²"} to ‖w‖² …`;
-  if (full && !predict && full.kind !== "separable") return [full.kind === "undecided" ? "It is not decided whether a w* with a margin γ > 0 exists." : "No line has a margin γ > 0, so there is no w* toward which every mistake moves w.",
-    `A mistake still adds at most ${mu === 1 ? "" : "μ²"}R² to ‖w‖² …`, full.kind === "undecided" ? "… and whether mistakes end is not decided." : "… but every w misclassifies a row, so mistakes never end."];
-  if (reference && reference.margin <= 0) return ["Your w* misclassifies rows, so a mistake need not move w along it.", `A mistake still adds at most ${mu === 1 ? "" : "μ²"}R² to ‖w‖².`, "So your w* proves nothing; the best w* does."];
-  if (rule === "aggressive") return ["Every update moves w along w* by at least γ …", "… but an update on a correctly classified row can add more than R² to ‖w‖² …", "… so R²/γ² does not bound its mistakes."];
-  const room = reference?.bound_text && !predict ? `${reference.bound_text} ${event}${reference.bound === 1 ? "" : "s"}: ${reference.formula}` : start || threshold ? "finitely many" : "R²/γ² mistakes";
-  return [`Every ${event} moves w along w* by at least ${mu === 1 ? "" : "μ"}γ …`, `… ${added}`, `… and ⟨w*, w⟩ ≤ ‖w‖, so there is only room for ${room}.`];
+  const text = words.story;
+  const [times, squared, updates] = mu === 1 ? ["", "", threshold > 0] : ["μ", "μ²", threshold > 0];
+  const still = text.stillAdds(squared);
+  if (full && !predict && full.kind !== "separable") {
+    const [first, last] = full.kind === "undecided" ? text.undecided : text.hopeless;
+    return [first, `${still} …`, last];
+  }
+  if (reference && reference.margin <= 0) return [text.wrongMine, `${still}.`, text.provesNothing];
+  if (rule === "aggressive") return text.aggressive;
+  const bound = predict ? null : reference?.bound_text;
+  const room = bound && reference ? text.roomOf(bound, updates, reference.bound, reference.formula) :
+    start || threshold ? text.finite : text.plainRoom;
+  const growth = `${squared}R²${threshold ? ` + 2${times}δ` : ""}`;
+  return [text.moves(updates, times), text.adds(growth), text.room(room)];
 }
 
 /** An inequality in numbers, and whether it holds. @param {Card} card @param {number} t @returns {[string, boolean]} */
 function compared({ values, bound, forbidden }, t) {
   const [value, limit, sign] = [values[t] ?? 0, bound[t] ?? 0, forbidden === "above" ? "≤" : "≥"];
-  return [`${say(value)} ${sign} ${sign === "≤" ? sayUp(limit) : sayDown(limit)}`, (sign === "≤" ? limit - value : value - limit) >= -SLACK * Math.max(1, Math.abs(limit))];
+  const left = sign === "≤" ? limit - value : value - limit;
+  const text = `${say(value)} ${sign} ${sign === "≤" ? sayUp(limit) : sayDown(limit)}`;
+  return [text, left >= -SLACK * Math.max(1, Math.abs(limit))];
 }
 
 /** The cards for a run; the library computes the bounds. @param {Lab} lab @param {Full} full @returns {Card[]} */
@@ -36,62 +46,65 @@ function cardsFor(lab, full) {
   const { reference, run } = full;
   const [pocket, question] = [lab.pocket, used(lab.question)];
   const { bounds, ceiling, cosine, errors, inner, squared_norm: squares } = run;
+  const text = words.proof;
   const plain = question.threshold === 0 && question.start === null && question.step_size === 1;
   /** @type {Card} */
   const norm = {
-    formula: plain ? "‖wₜ‖² ≤ t·R²" : "‖wₜ‖² ≤ ‖w₀‖² + t·(μ²R² + 2μδ)",
-    caption: question.rule === "aggressive" ? "This inequality needs mistakes. An update on a correctly classified row can add more." :
-      `${plain ? "A mistake has ⟨a, w⟩ ≤ 0, so it adds at most R²" : "An update has ⟨a, w⟩ ≤ δ, so it adds at most μ²R² + 2μδ"} to ‖w‖². R is the largest ‖a‖.`,
+    formula: plain ? FORMULAS[1] : "‖wₜ‖² ≤ ‖w₀‖² + t·(μ²R² + 2μδ)",
+    caption: question.rule === "aggressive" ? text.aggressiveNorm : text.norm(plain),
     values: squares, bound: bounds.squared_norm, forbidden: "above",
   };
   const last = errors.length - 1;
   /** A line at a number that does not depend on t. @param {number} level @returns {Spot[]} */
   const flat = (level) => [[0, level], [last, level]];
   const kept = run.pocket?.map((at) => errors[at]);
+  const best = kept ? stairs(kept) : pocket && flat(pocket.errors);
+  const least = pocket?.bound ?? null;
   /** @type {Card} */
   const wrongRows = {
-    formula: "misclassified rows",
-    caption: kept ? `w after each update, and the w in the pocket (violet).${pocket ? ` Every line${question.bias ? "" : " through the origin"} misclassifies at least ${pocket.bound}, proved.` : ""}` :
-      pocket ? pocket.sentence : "Searching for the line with the fewest mistakes …",
-    values: errors, bound: errors.map(() => pocket?.bound ?? 0), forbidden: "below",
-    more: { ...(kept ? { pocket: stairs(kept) } : pocket ? { pocket: flat(pocket.errors) } : {}), ...(pocket ? { least: flat(pocket.bound) } : {}) },
-    read: (t) => [`${errors[t]} now${kept ? ` · pocket ${kept[t]}` : pocket ? ` · fewest found ${pocket.errors}` : ""}${pocket ? ` · at least ${pocket.bound}` : ""}`, null],
+    formula: text.wrongRows,
+    caption: kept ? text.pocket(question.bias, least) : pocket?.sentence ?? text.searching,
+    values: errors, bound: errors.map(() => least ?? 0), forbidden: "below",
+    more: { ...(best && { pocket: best }), ...(least !== null && { least: flat(least) }) },
+    read: (t) => [text.wrongNow(errors[t], kept?.[t] ?? null, pocket?.errors ?? null, least), null],
   };
   if (full.kind === "separable" && reference && inner && cosine) {
     const { bound, bound_text, formula, margin, mine, wrong } = reference;
     return [{
-      formula: plain ? "⟨w*, wₜ⟩ ≥ t·γ" : "⟨w*, wₜ⟩ ≥ ⟨w*, w₀⟩ + t·μγ",
-      caption: margin > 0 ? `${plain ? "A mistake" : "An update"} moves w along ${mine ? "your w*" : "w*"} by at least ${question.step_size === 1 ? "" : "μ times "}the margin γ${mine ? `, which is at least ${sayDown(margin)}` : ""}.` : `Your w* has γ ≤ ${sayUp(margin)}: it misclassifies ${wrong.length}, so it proves nothing.`,
+      formula: plain ? FORMULAS[0] : "⟨w*, wₜ⟩ ≥ ⟨w*, w₀⟩ + t·μγ",
+      caption: margin > 0 ? text.inner(plain, question.step_size !== 1, mine ? margin : null) :
+        text.noMargin(margin, wrong.length),
       values: inner, bound: bounds.inner, forbidden: "below",
     }, norm, kept ? wrongRows : {
-      formula: plain ? "cos ≥ √t·γ/R" : "cos ≥ first bound / √second",
-      caption: margin > 0 ? `cos ∠(w*, wₜ) is at most 1${bound === null ? "" : `, so t ≤ ${formula}: at most ${bound_text} update${bound === 1 ? "" : "s"}`}.` : "With γ ≤ 0, this inequality says nothing about the angle.",
+      formula: plain ? FORMULAS[2] : text.generalAngle,
+      caption: margin > 0 ? text.angle(bound, String(bound_text), formula) : text.noAngle,
       values: cosine, bound: bounds.cosine, forbidden: "below", more: { one: [[0, 1], [cosine.length - 1, 1]] },
-      read: (t) => (squares[t] === 0 ? ["w = 0 has no direction", null] : null),
+      read: (t) => (squares[t] === 0 ? [text.noDirection, null] : null),
     }];
   }
-  const tends = question.rule === "aggressive" ? " This rule also updates on correctly classified rows, so ‖wₜ‖/t need not tend to 0." : " Here the bound tends to 0: there is no margin.";
+  const tends = question.rule === "aggressive" ? text.ceilingAggressive : text.ceilingTends;
   /** @type {Card} */
   const ceilings = {
     formula: question.step_size === 1 ? "γ ≤ ‖wₜ‖ / t" : "γ ≤ ‖wₜ‖ / (μ·t)",
-    caption: `After t updates, no line has a larger margin than this.${full.kind === "undecided" ? "" : tends}`,
+    caption: text.ceiling + (full.kind === "undecided" ? "" : tends),
     values: ceiling ?? [], bound: errors.map(() => 0), forbidden: "below",
-    read: (t) => [t === 0 ? "no update yet" : `γ ≤ ${sayUp(ceiling?.[t] ?? 0)}`, null],
+    read: (t) => [t === 0 ? text.noUpdate : `γ ≤ ${sayUp(ceiling?.[t] ?? 0)}`, null],
   };
   return [norm, ...(ceiling ? [ceilings] : []), wrongRows];
 }
 
 /** A list of numbers as a step function of t. @param {number[]} levels @returns {Spot[]} */
-const stairs = (levels) => levels.flatMap((level, t) => /** @type {Spot[]} */ (t && level !== levels[t - 1] ? [[t, levels[t - 1]], [t, level]] : [[t, level]]));
+const stairs = (levels) => levels.flatMap((level, t) =>
+  /** @type {Spot[]} */ (t && level !== levels[t - 1] ? [[t, levels[t - 1]], [t, level]] : [[t, level]]));
 
 export class Proof {
   /** @param {Lab} lab */
   constructor(lab) {
     this.lab = lab;
     this.story = h("ol", { class: "panel story" });
-    this.leaf = new Leaf(lab);
-    this.cards = NAMES.map((name) => this.card(name));
-    this.node = h("section", { class: "proof", "aria-label": "The proof, inequality by inequality" },
+    this.leaf = new ProofChart(lab);
+    this.cards = CARDS.map((name) => this.card(name));
+    this.node = h("section", { class: "proof", "aria-label": words.proof.label },
       this.story, this.leaf.node, ...this.cards.map(({ node }) => node));
   }
 
@@ -100,8 +113,7 @@ export class Proof {
     const readout = h("output", { class: "readout" });
     const caption = h("p", { class: "caption" });
     const { node: svg, size } = canvas({ class: "chart", role: "img" }, () => this.draw());
-    svg.addEventListener("pointerdown", (event) => this.scrub(svg, event));
-    svg.addEventListener("pointermove", (event) => { if (event.buttons & 1) this.scrub(svg, event); });
+    whilePressed(svg, (event) => this.scrub(svg, event));
     const { node, title } = fold(this.lab, name, readout, caption, h("div", { class: "drawing" }, svg));
     node.classList.add("card");
     return { node, title, readout, caption, svg, size };
@@ -133,8 +145,9 @@ export class Proof {
     }
     const { t } = momentOf(full.run, this.lab.moment);
     const cards = cardsFor(this.lab, full).filter(({ formula }) => !this.lab.predict || formula.startsWith("‖"));
-    const before = (/** @type {(number | null)[]} */ values) => values.slice(0, t + 1); // the learner predicts the rest
-    if (this.lab.predict) for (const card of cards) Object.assign(card, { values: before(card.values), bound: before(card.bound), more: {} });
+    if (this.lab.predict) for (const card of cards) { // the learner predicts what follows
+      Object.assign(card, { values: card.values.slice(0, t + 1), bound: card.bound.slice(0, t + 1), more: {} });
+    }
     this.cards.forEach((card, k) => {
       card.node.hidden = k >= cards.length;
       if (k < cards.length) this.drawCard(card, cards[k], t);
@@ -146,7 +159,8 @@ export class Proof {
     const [[text, holds], { more = {} }] = [data.read?.(t) ?? compared(data, t), data];
     card.title.textContent = data.formula;
     card.caption.textContent = data.caption;
-    refill(card.readout, text, holds !== null && h("b", { class: holds ? "holds" : "fails" }, holds ? " holds" : " fails"));
+    const judged = holds !== null && h("b", { class: holds ? "holds" : "fails" }, holds ? words.proof.holds : words.proof.fails);
+    refill(card.readout, text, judged);
     const { width, height, em } = card.size;
     const [left, right, above, below] = [LEFT * em, RIGHT * em, ABOVE * em, BELOW * em];
     const last = Math.max(1, data.values.length - 1);
@@ -163,16 +177,17 @@ export class Proof {
     const value = data.values[t];
     const grid = [0, high].map((level) => s("g", {},
       s("line", { class: "grid", x1: left, x2: width - right, y1: y(level), y2: y(level) }),
-      s("text", { class: "tick", x: left - 0.4 * em, y: y(level) + 0.3 * em, "text-anchor": "end" }, brieflySay(level))));
-    const times = ticks(0, last).filter((at) => Number.isInteger(at)).map((at) =>
-      s("text", { class: "tick", x: x(at), y: height - 0.35 * em, "text-anchor": at === last ? "end" : "middle" }, at === 0 ? "t = 0" : say(at)));
+      tick(left - 0.4 * em, y(level) + 0.3 * em, brieflySay(level), "end")));
+    const times = ticks(0, last).filter(Number.isInteger).map((at) =>
+      tick(x(at), height - 0.35 * em, at === 0 ? "t = 0" : say(at), at === last ? "end" : "middle"));
     refill(card.svg, ...grid, ...times,
       s("path", { class: "forbidden", d: forbidden }),
       s("path", { class: "bound", d: path(bound, false) }),
-      ...Object.entries(more).map(([name, points]) => s("path", { class: `more ${name}`, d: path(points.map(([at, level]) => [x(at), y(level)]), false) })),
+      ...Object.entries(more).map(([name, points]) =>
+        s("path", { class: `more ${name}`, d: path(points.map(([at, level]) => [x(at), y(level)]), false) })),
       s("path", { class: data.values.length > 120 ? "values thin" : "values", d: path(curve(data.values), false) }),
       s("line", { class: "cursor", x1: x(t), x2: x(t), y1: above, y2: height - below }),
       value !== null && s("circle", { class: "now", cx: x(t), cy: y(value), r: 5.5 }));
-    card.svg.setAttribute("aria-label", `${data.formula}: after ${t} updates ${text}${holds === null ? "" : holds ? ", it holds" : ", it fails"}`);
+    card.svg.setAttribute("aria-label", words.proof.read(data.formula, t, text, holds));
   }
 }

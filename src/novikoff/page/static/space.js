@@ -1,20 +1,23 @@
 /** Weight space: the directions of (w, b) around w*, or the plane of w without a bias. Where no line
  * separates, the proof of this. */
 
-import { canvas, fold, h, refill, s, say, sayVector } from "./dom.js";
+import { canvas, fold, h, refill, s } from "./dom.js";
 import { used } from "./link.js";
-import { momentOf, sayRow, signedRow } from "./moments.js";
+import { momentOf, sayNumber, signedRow } from "./run.js";
+import { say, sayVector } from "./numbers.js";
 import { arrow, fitting, path } from "./shapes.js";
+import { words } from "./words.js";
 
 const RIM = Math.PI / 2;
 const MAX_ARCS = 80;
 const MAX_LISTED = 12;
+const MAX_TABLE = 6;
 
 export class Space {
   /** @param {Lab} lab */
   constructor(lab) {
     this.lab = lab;
-    const { node, size } = canvas({ class: "space", role: "img", "aria-label": "Weight space" }, () => this.draw());
+    const { node, size } = canvas({ class: "space", role: "img", "aria-label": words.space.title }, () => this.draw());
     this.svg = node;
     this.size = size;
     this.text = h("div", { class: "explain" });
@@ -26,16 +29,16 @@ export class Space {
 
   draw() {
     const { full, predict, question } = this.lab;
-    if (predict) return this.show("Weight space", [], ["Weight space shows whether a solution exists. It is shown after the prediction."]);
+    if (predict) return this.show(words.space.title, [], [words.space.later]);
     const known = full?.weights.filter(([row]) => row < question.points.length) ?? [];
     const seenFrom = full?.reference && full.reference.margin > 0 ? full.reference.w : full?.w_star;
     if (full && seenFrom) {
       const parts = question.bias ? this.sky(full, seenFrom) : this.cone(full, seenFrom);
-      this.show(question.bias ? "Weight space: directions around w*" : "Weight space: the plane of w", parts, this.explain(full));
+      this.show(question.bias ? words.space.sky : words.space.cone, parts, this.explain(full));
     } else if (full && known.length) {
       this.drawLoop(full, known);
     } else {
-      this.show("Weight space", [], [full?.sentence ?? "A point x with label y excludes all weights with y·(⟨w, x⟩ + b) ≤ 0. Add points of both labels to see which weights are left."]);
+      this.show(words.space.title, [], [full?.sentence ?? words.space.start]);
     }
   }
 
@@ -50,17 +53,13 @@ export class Space {
   /** Two sentences that explain the picture. @param {Full} full */
   explain({ reference }) {
     const { bias, rule, start, threshold } = used(this.lab.question);
-    const bound = reference?.bound ?? null;
-    const shape = `The violet ${bias ? "ring" : "wedge"} is the third inequality: wₜ cannot leave it.`;
-    const closes = bound === null ? "" : start || threshold ? ` It closes after at most ${reference?.bound_text} updates, that is ${reference?.formula}.` :
-      ` It shrinks with every mistake and closes at t = R²/γ², after at most ${reference?.bound_text} mistake${bound === 1 ? "" : "s"}.`;
-    return [
-      bias ? "A dot is a direction of (w, b). w* is in the middle, and the edge is 90° away. Each row excludes one side of its arc; the shaded cell holds all solutions." :
-        "Each row excludes half of the plane; the shaded cone holds all solutions.",
-      rule === "aggressive" ? "No ring bounds this rule: it also updates without a mistake." :
-        reference && reference.margin <= 0 ? "Your own line misclassifies rows, so it proves nothing, and there is no ring." :
-        `${shape}${closes}`,
-    ];
+    const { closes, coneText, noRing, ring, shrinks, skyText, wrongLine } = words.space;
+    const picture = bias ? skyText : coneText;
+    if (rule === "aggressive") return [picture, noRing];
+    if (reference && reference.margin <= 0) return [picture, wrongLine];
+    const { bound = null, bound_text = null, formula = "" } = reference ?? {};
+    if (bound === null || bound_text === null) return [picture, ring(bias)];
+    return [picture, ring(bias) + (start || threshold ? closes(bound_text, formula) : shrinks(bound_text, bound))];
   }
 
   get disc() {
@@ -68,7 +67,8 @@ export class Space {
     return { cx: width / 2, cy: height / 2, radius: Math.max(1, Math.min(width, height) / 2 - 6) };
   }
 
-  /** The largest angle to w* that the third inequality allows at update t, or null if it says nothing. @param {Full} full @param {number} t */
+  /** The largest angle to w* that the third inequality allows at update t, or null if it says nothing.
+   * @param {Full} full @param {number} t */
   angleLeft({ run, reference }, t) {
     const speaks = run.cosine && reference && reference.margin > 0 && this.lab.question.rule !== "aggressive";
     return speaks ? Math.acos(Math.min(1, run.bounds.cosine[t])) : null;
@@ -99,7 +99,8 @@ export class Space {
       return s("path", { class: nearest.has(row) ? "arc arc-near" : "arc", d: path(spots, false) });
     });
     const { t } = momentOf(full.run, moment);
-    const trail = full.run.weights.slice(0, t + 1).filter((w) => w.some((value) => value !== 0)).map((w) => {
+    const steps = full.run.weights.slice(0, t + 1).filter((w) => w.some((value) => value !== 0));
+    const trail = steps.map((w) => {
       const cosine = dot3(w, centre) / Math.hypot(...w);
       return at(Math.atan2(dot3(w, second), dot3(w, first)), Math.acos(Math.min(1, Math.max(-1, cosine))));
     });
@@ -133,8 +134,10 @@ export class Space {
     const [x, y] = rim(toward);
     return [
       s("circle", { class: "sky", cx, cy, r: radius }), s("path", { class: "cell", d: wedge(right, left) }),
-      ...rows.slice(0, MAX_ARCS).map(([a, b]) => s("path", { class: "arc", d: path([rim(Math.atan2(a, -b)), rim(Math.atan2(-a, b))], false) })),
-      open !== null && s("path", { class: "cap", d: wedge(open, open) }), s("path", { class: "star", d: `M${cx} ${cy}L${x} ${y}` }),
+      ...rows.slice(0, MAX_ARCS).map(([a, b]) =>
+        s("path", { class: "arc", d: path([rim(Math.atan2(a, -b)), rim(Math.atan2(-a, b))], false) })),
+      open !== null && s("path", { class: "cap", d: wedge(open, open) }),
+      s("path", { class: "star", d: `M${cx} ${cy}L${x} ${y}` }),
       s("text", { class: "star-name", x: cx + 0.8 * (x - cx) - 8, y: cy + 0.8 * (y - cy) - 6, "text-anchor": "end" }, "w*"),
       t > 0 && arrow([cx, cy], spots[t], "arrow"), ...trailOf(spots, t),
     ];
@@ -152,19 +155,22 @@ export class Space {
     const links = known.map(([row], k) => {
       const [[x1, y1], [x2, y2]] = [spots[k], spots[k + 1]];
       const length = Math.hypot(x2 - x1, y2 - y1);
-      const name = { x: (x1 + x2) / 2 + 18 * (y2 - y1) / length, y: (y1 + y2) / 2 - 18 * (x2 - x1) / length + 5, "text-anchor": "middle" };
+      const [x, y] = [(x1 + x2) / 2 + 18 * (y2 - y1) / length, (y1 + y2) / 2 - 18 * (x2 - x1) / length + 5];
       return length < 8 ? null : s("g", { class: question.points[row][2] > 0 ? "link-plus" : "link-minus" },
-        arrow(spots[k], spots[k + 1], "link"), s("text", name, `row ${row + 1}`));
+        arrow(spots[k], spots[k + 1], "link"), s("text", { x, y, "text-anchor": "middle" }, words.space.rowName(row)));
     });
     const table = h("table", {},
-      h("thead", {}, h("tr", {}, ...["row", "λ", "a = y·(x₁, x₂, 1)"].map((name) => h("th", { scope: "col" }, name)))),
-      h("tbody", {}, ...known.slice(0, 6).map(([row, weight]) => h("tr", { "data-row": row, "data-weight": weight },
-        ...[sayRow(question, row).slice(4), say(weight, 3), sayVector(signedRow(question, row))].map((text) => h("td", {}, text))))));
+      h("thead", {}, h("tr", {}, ...words.space.columns.map((name) => h("th", { scope: "col" }, name)))),
+      h("tbody", {}, ...known.slice(0, MAX_TABLE).map(([row, weight]) => {
+        const cells = [sayNumber(question, row), say(weight, 3), sayVector(signedRow(question, row))];
+        return h("tr", { "data-row": row, "data-weight": weight }, ...cells.map((text) => h("td", {}, text)));
+      })));
     const quasi = full.kind === "quasi-separable";
     const apart = new Set(full.separated);
-    const texts = ["A line that separates the points has ⟨a, w⟩ > 0 for every row, so Σ λ⟨a, w⟩ > 0. But this sum is ⟨Σ λ·a, w⟩ = 0, because the arrows λ·a form a closed loop."];
-    if (quasi) texts.push(`Strictly separated: rows ${list(full.separated)}. On the line: rows ${list([...question.points.keys()].filter((row) => !apart.has(row)))}.`);
-    this.show(`Why no line separates${quasi ? " strictly" : ""}: Σ λ·a = 0`,
+    const others = [...question.points.keys()].filter((row) => !apart.has(row));
+    const texts = [words.space.loopText];
+    if (quasi) texts.push(words.space.strictly(list(full.separated), list(others)));
+    this.show(words.space.loop(quasi),
       [...links, s("circle", { class: "meeting", cx: spots[0][0], cy: spots[0][1], r: 6 })], texts, table);
   }
 }
@@ -174,7 +180,8 @@ function trailOf(spots, t) {
   if (spots.length === 0) return [];
   const [cx, cy] = spots[spots.length - 1];
   return [
-    s("path", { class: "trail", d: path(spots, false) }), ...spots.slice(0, -1).map(([x, y]) => s("circle", { class: "was", cx: x, cy: y, r: 3 })),
+    s("path", { class: "trail", d: path(spots, false) }),
+    ...spots.slice(0, -1).map(([x, y]) => s("circle", { class: "was", cx: x, cy: y, r: 3 })),
     s("circle", { class: "now", cx, cy, r: 7 }), s("text", { class: "now-name", x: cx + 10, y: cy + 18 }, `w${subscript(t)}`),
   ];
 }
@@ -197,4 +204,5 @@ function basis(u) {
 const subscript = (t) => String(t).replace(/\d/g, (digit) => "₀₁₂₃₄₅₆₇₈₉"[Number(digit)]);
 
 /** @param {number[]} rows */
-const list = (rows) => rows.slice(0, MAX_LISTED).map((row) => row + 1).join(", ") + (rows.length > MAX_LISTED ? ", …" : "");
+const list = (rows) =>
+  rows.slice(0, MAX_LISTED).map((row) => row + 1).join(", ") + (rows.length > MAX_LISTED ? ", …" : "");

@@ -1,8 +1,10 @@
 /** The tour: scenes of one lesson, each with a question before and an answer after. */
 
 import { button, h, refill } from "./dom.js";
+import { words } from "./words.js";
 
-/** @typedef {{title: string, minutes: number, preset: string, question?: Partial<Question>, at?: number, panel: string, beside?: string, text: string, ask: string, answer: string}} Scene */
+/** @typedef {{title: string, minutes: number, preset: string, question?: Partial<Question>, at?: number,
+ *   panel: string, beside?: string, text: string, ask: string, answer: string}} Scene */
 
 export class Tour {
   /** @param {() => void} redraw */
@@ -12,7 +14,7 @@ export class Tour {
     /** The number of the scene that is shown, −1 if there is no tour. */
     this.at = -1;
     this.open = (/** @type {Scene} */ scene) => Promise.resolve(scene);
-    this.node = h("section", { class: "panel tour", "aria-label": "Tour", hidden: true });
+    this.node = h("section", { class: "panel tour", "aria-label": words.tour.label, hidden: true });
   }
 
   /** @param {Scene[]} scenes @param {number} at @param {(scene: Scene) => Promise<any>} open */
@@ -28,12 +30,16 @@ export class Tour {
     this.node.hidden = !scene;
     if (!scene) return this.redraw();
     const answer = h("p", { class: "answer", hidden: true }, scene.answer);
-    const reveal = button("", "Answer", () => { answer.hidden = !answer.hidden; }, { shown: true, id: "answer" });
+    const reveal = button("", words.tour.answer, () => { answer.hidden = !answer.hidden; }, { shown: true, id: "answer" });
     const last = at + 1 === this.scenes.length;
-    refill(this.node, h("header", {}, h("h2", {}, `${at + 1} of ${this.scenes.length}: ${scene.title}`), h("span", { class: "minutes" }, `${scene.minutes} minutes`),
-      at > 0 && button("left", "Previous scene", () => this.go(at - 1)), button(last ? "" : "right", last ? "End the tour" : "Next scene", () => this.go(at + 1), { shown: true, id: "next-scene" }),
-      !last && button("clear", "End the tour", () => this.go(-1), { id: "end-tour" })),
-    h("p", {}, scene.text), h("p", {}, h("b", {}, scene.ask), " ", reveal), answer);
+    const { heading, minutes, previous, next, end } = words.tour;
+    refill(this.node,
+      h("header", {},
+        h("h2", {}, heading(at + 1, this.scenes.length, scene.title)), h("span", { class: "minutes" }, minutes(scene.minutes)),
+        at > 0 && button("left", previous, () => this.go(at - 1)),
+        button(last ? "" : "right", last ? end : next, () => this.go(at + 1), { shown: true, id: "next-scene" }),
+        !last && button("clear", end, () => this.go(-1), { id: "end-tour" })),
+      h("p", {}, scene.text), h("p", {}, h("b", {}, scene.ask), " ", reveal), answer);
     await this.open(scene);
     this.redraw();
   }

@@ -126,8 +126,25 @@ interface Moment {
 
 type PredictState = null | { asked: "count" | "row" | "done"; said: string; count?: string };
 
-/** The parts of the page that the panels use. */
+/** The state of the page and what can be done to it, as the panels and tools know them. */
 interface Lab {
+  host: Host;
+  /** Whether the address in the browser is that of the page, as it is not in a notebook. */
+  linked: boolean;
+  /** The parts that an embedded page shows, none for all. */
+  parts: string[];
+  plane: import("./plane.js").Plane;
+  tour: import("./tour.js").Tour;
+  challenges: import("./challenges.js").Challenges;
+  status: string;
+  trouble: string;
+  warning: string;
+  chosen: string;
+  settled: boolean;
+  player: number;
+  past: unknown[];
+  opened: { middle: string; proof: string };
+  shown: string;
   question: Question;
   answer: Answer | null;
   full: Full | null;
@@ -142,15 +159,31 @@ interface Lab {
   predict: PredictState;
   begin(question: Question, record?: RecordedAnswer, moment?: number): void;
   compare(name: string): void;
-  change(edit: (question: Question) => void, how?: { remember?: boolean; rest?: boolean }): void;
+  change(edit: (question: Question) => void, how?: { remember?: boolean; dragging?: boolean }): void;
+  move(factor: number, dx: number, dy: number): void;
   remember(): void;
-  rest(): void;
+  undo(): void;
+  clear(): void;
+  pick(name: string): void;
+  paste(text: string): Promise<void>;
+  askTable(): void;
+  askLater(): void;
+  shade(sides: string): void;
+  showAverage(on: boolean): void;
+  complain(sentence: string): void;
+  writeLink(): void;
+  startTour(scene?: number): Promise<void>;
   show(name: string): void;
   select(row: number): void;
   goTo(moment: number): void;
+  go(way: string): void;
+  setSpeed(speed: number): void;
+  togglePredict(): void;
+  reveal(guess: string): void;
+  finishPrediction(): void;
   guessRow(row: number): boolean;
   openFile(file: File): Promise<void>;
-  frame: { draw(): void };
+  drawAround(): void;
 }
 
 /** A chart of the proof: a formula, a caption, curves over t, and the numbers at the present t. */

@@ -1,15 +1,17 @@
 /** The proof in one chart: t·γ ≤ ⟨w*, wₜ⟩ ≤ ‖wₜ‖ ≤ √t·R, up to the t at which no room is left. Where no
  * line separates the points, the path of w. */
 
-import { brieflySay, canvas, fold, h, refill, s, say, sayDown, sayUp, sayVector } from "./dom.js";
+import { canvas, fold, h, refill, s, tick, whilePressed } from "./dom.js";
 import { used } from "./link.js";
-import { afterUpdate, loopOf, momentOf } from "./moments.js";
+import { afterUpdate, loopOf, momentOf } from "./run.js";
+import { brieflySay, say, sayDown, sayUp, sayVector } from "./numbers.js";
 import { arrow, fitting, path, ticks } from "./shapes.js";
+import { words } from "./words.js";
 
 const FAR = 12; // if the bound exceeds the updates by this factor, both axes are logarithmic
 const CORNERS = 80; // of each curve of a bound
 
-export class Leaf {
+export class ProofChart {
   /** @param {Lab} lab */
   constructor(lab) {
     this.lab = lab;
@@ -22,19 +24,19 @@ export class Leaf {
     panel.classList.add("leaf");
     this.node = panel;
     this.title = title;
-    node.addEventListener("pointerdown", (event) => this.scrub(event));
-    node.addEventListener("pointermove", (event) => { if (event.buttons & 1) this.scrub(event); });
+    whilePressed(node, (event) => this.scrub(event));
   }
 
   draw() {
-    const { full, predict } = this.lab;
+    const { beside, full, predict, question } = this.lab;
+    const { aggressive, noMargin, title } = words.chart;
     const bound = full?.reference?.bound ?? null;
     const known = full && !(predict && full.kind !== "separable");
-    if (!full || !known || !full.run.index.length) this.show("The proof in one chart", "", "", []);
+    if (!full || !known || !full.run.index.length) this.show(title, "", "", []);
     else if (bound !== null && full.run.inner) this.drawRoom(full, full.run.inner, bound);
-    else if (full.kind === "separable" && this.lab.beside.run && full.run.visits) this.drawCounters(full.run, this.lab.beside.run);
-    else if (full.kind === "separable") this.show("The proof in one chart", "", this.lab.question.rule === "aggressive" ? "This rule also updates on correctly classified rows, so ‖wₜ‖ can leave the room of the proof." : "Your w* has no margin, so it leaves room for any number of mistakes.", []);
-    else this.drawPath(full);
+    else if (full.kind !== "separable") this.drawPath(full);
+    else if (beside.run && full.run.visits) this.drawCounters(full.run, beside.run);
+    else this.show(title, "", question.rule === "aggressive" ? aggressive : noMargin, []);
   }
 
   /** @param {string} title @param {string} readout @param {string} caption @param {import("./dom.js").Child[]} parts */
@@ -44,7 +46,8 @@ export class Leaf {
     this.svg.setAttribute("aria-label", `${caption} ${readout}`);
   }
 
-  /** The curves of the run and the room that the proof leaves for them. @param {Full} full @param {number[]} inner @param {number} bound */
+  /** The curves of the run and the room that the proof leaves for them.
+   * @param {Full} full @param {number[]} inner @param {number} bound */
   drawRoom({ run, reference }, inner, bound) {
     const { moment, predict, question } = this.lab;
     const { start, step_size: mu, threshold } = used(question);
@@ -60,40 +63,52 @@ export class Leaf {
     const last = log ? end * 1.6 : end * 1.08;
     const { width, height, em } = this.size;
     const [left, right, above, below] = [4 * em, em, 1.2 * em, 1.8 * em];
-    const bottom = log ? Math.min(low(1), ...inner.slice(1).filter((value) => value > 0)) / 1.3 : Math.min(0, low(0), ...inner);
+    const bottom = log ? Math.min(low(1), ...inner.slice(1).filter((value) => value > 0)) / 1.3 :
+      Math.min(0, low(0), ...inner);
     const top = high(last) * (log ? 1.3 : 1.02);
     const share = (/** @type {number} */ value, /** @type {number} */ from, /** @type {number} */ to) =>
       (log ? Math.log(value / from) / Math.log(to / from) : (value - from) / (to - from));
     const x = (/** @type {number} */ at) => left + share(at, first, last) * (width - left - right);
     const y = (/** @type {number} */ value) => height - below - share(value, bottom, top) * (height - above - below);
     this.place = { first, last, left, right, log, made };
-    const spread = Array.from({ length: CORNERS + 1 }, (_, k) => (log ? first * (last / first) ** (k / CORNERS) : last * (k / CORNERS) ** 2));
-    const curve = (/** @type {(at: number) => number} */ value) => spread.map((at) => /** @type {Spot} */ ([x(at), y(value(at))]));
+    const spread = Array.from({ length: CORNERS + 1 }, (_, k) =>
+      (log ? first * (last / first) ** (k / CORNERS) : last * (k / CORNERS) ** 2));
+    const lowest = (/** @type {number} */ at) => Math.max(bottom, low(at));
+    const curve = (/** @type {(at: number) => number} */ value, along = spread) =>
+      along.map((at) => /** @type {Spot} */ ([x(at), y(value(at))]));
     const open = spread.filter((at) => low(at) <= high(at));
-    const room = path([...open.map((at) => /** @type {Spot} */ ([x(at), y(Math.max(bottom, low(at)))])), ...open.reverse().map((at) => /** @type {Spot} */ ([x(at), y(high(at))]))], true);
-    const shown = (/** @type {number[]} */ values) => path(values.slice(0, t + 1).flatMap((value, at) => (at < first || (log && value <= 0) ? [] : [/** @type {Spot} */ ([x(at), y(value)])])), false);
+    const room = path([...curve(lowest, open), ...curve(high, open).reverse()], true);
+    const drawn = (/** @type {number[]} */ values, /** @type {number} */ at) => at >= first && !(log && values[at] <= 0);
+    const shown = (/** @type {number[]} */ values) => path(values.slice(0, t + 1).flatMap((value, at) =>
+      (drawn(values, at) ? [/** @type {Spot} */ ([x(at), y(value)])] : [])), false);
     const lengths = run.squared_norm.map(Math.sqrt);
-    const dots = (/** @type {number[]} */ values, /** @type {string} */ name) => (t < first || (log && values[t] <= 0) ? null : s("circle", { class: name, cx: x(t), cy: y(values[t]), r: 5 }));
+    const dots = (/** @type {number[]} */ values, /** @type {string} */ name) =>
+      drawn(values, t) && s("circle", { class: name, cx: x(t), cy: y(values[t]), r: 5 });
     const plain = !start && !threshold && mu === 1;
-    const [lower, upper] = plain ? ["t·γ", "√t·R"] : ["at least", "at most"];
+    const [lower, upper] = plain ? ["t·γ", "√t·R"] : [words.chart.low, words.chart.high];
     const middle = log ? Math.sqrt(end) : end * 0.45;
     const times = log ? powers(first, last) : ticks(0, last).filter(Number.isInteger);
     const levels = log ? powers(bottom, top) : ticks(bottom, top);
-    const label = (/** @type {number} */ at, /** @type {number} */ value, /** @type {number} */ away, /** @type {string} */ text, anchor = "start") => s("text", { class: "limits", x: x(at), y: y(value) + away, "text-anchor": anchor }, text);
+    const [inside, tall] = [Math.max(0, width - left - right), Math.max(0, height - above - below)];
+    const label = { class: "limits", x: x(middle) };
+    const closing = words.chart.closed(String(reference?.formula), String(reference?.bound_text));
     const parts = [
-      s("rect", { class: "forbidden", x: left, y: above, width: Math.max(0, width - left - right), height: Math.max(0, height - above - below) }),
+      s("rect", { class: "forbidden", x: left, y: above, width: inside, height: tall }),
       s("path", { class: "room", d: room }),
-      ...levels.map((level) => s("text", { class: "tick", x: left - 0.4 * em, y: y(level) + 0.3 * em, "text-anchor": "end" }, brieflySay(level))),
-      ...times.map((at) => s("text", { class: "tick", x: x(at), y: height - 0.35 * em, "text-anchor": "middle" }, at === first ? `t = ${first}` : brieflySay(at))),
-      s("path", { class: "bound", d: path(curve((at) => Math.max(bottom, low(at))), false) }), s("path", { class: "bound", d: path(curve(high), false) }),
+      ...levels.map((level) => tick(left - 0.4 * em, y(level) + 0.3 * em, brieflySay(level), "end")),
+      ...times.map((at) => tick(x(at), height - 0.35 * em, at === first ? `t = ${first}` : brieflySay(at))),
+      s("path", { class: "bound", d: path(curve(lowest), false) }), s("path", { class: "bound", d: path(curve(high), false) }),
       !predict && s("line", { class: "limit", x1: x(bound), x2: x(bound), y1: above, y2: height - below }),
       s("path", { class: "values", d: shown(lengths) }), s("path", { class: "progress", d: shown(inner) }),
       dots(lengths, "now"), dots(inner, "now along"),
-      label(middle, high(middle), -0.6 * em, upper, "end"), label(middle, Math.max(bottom, low(middle)), 1.3 * em, lower),
-      !predict && s("text", { class: "limit-name", x: x(bound) - 0.5 * em, y: height - below - 0.6 * em, "text-anchor": "end" }, `${reference?.formula} = ${reference?.bound_text}: no room left`),
+      s("text", { ...label, y: y(high(middle)) - 0.6 * em, "text-anchor": "end" }, upper),
+      s("text", { ...label, y: y(lowest(middle)) + 1.3 * em, "text-anchor": "start" }, lower),
+      !predict && s("text", {
+        class: "limit-name", x: x(bound) - 0.5 * em, y: height - below - 0.6 * em, "text-anchor": "end",
+      }, closing),
     ];
-    const numbers = `${sayDown(run.bounds.inner[t])} ≤ ${say(inner[t])} ≤ ${say(lengths[t])} ≤ ${sayUp(high(t))}`;
-    this.show("The proof in one chart", numbers, `${plain ? "t·γ ≤ ⟨w*, wₜ⟩ ≤ ‖wₜ‖ ≤ √t·R" : "Below ‖wₜ‖ (black) and above ⟨w*, wₜ⟩ (green) are their bounds"}. The white room closes${log ? " (both axes are logarithmic)" : ""}.`, parts);
+    const chain = `${sayDown(run.bounds.inner[t])} ≤ ${say(inner[t])} ≤ ${say(lengths[t])} ≤ ${sayUp(high(t))}`;
+    this.show(words.chart.title, chain, words.chart.room(plain, log), parts);
   }
 
   /** Go to the moment under the pointer. @param {PointerEvent} event */
@@ -116,13 +131,15 @@ export class Leaf {
     const x = (/** @type {number} */ visits) => left + visits / run.visited * (width - left - right);
     const y = (/** @type {number} */ count) => height - below - count / high * (height - above - below);
     const counter = (/** @type {Run} */ { mistakes, n_steps }, /** @type {number} */ last) => {
-      const steps = n_steps.filter((before) => before < last).flatMap((before, k) => /** @type {Spot[]} */ ([[x(before + 1), y(mistakes[k])], [x(before + 1), y(mistakes[k + 1])]]));
+      const steps = n_steps.filter((before) => before < last).flatMap((before, k) =>
+        /** @type {Spot[]} */ ([[x(before + 1), y(mistakes[k])], [x(before + 1), y(mistakes[k + 1])]]));
       return path([[x(0), y(0)], ...steps, [x(last), steps.at(-1)?.[1] ?? y(0)]], false);
     };
     const count = (/** @type {Run} */ { mistakes, n_steps }) => mistakes[n_steps.filter((before) => before < moment).length];
-    this.show("Mistakes of both rules", `${count(run)} and ${count(other)}`, `Mistakes of this rule (black: ${question.rule}) and of the compared one (teal: ${beside.name.replace("_", " ")}) after as many visits.`, [
-      ...ticks(0, high).filter(Number.isInteger).map((level) => s("text", { class: "tick", x: left - 0.4 * em, y: y(level) + 0.3 * em, "text-anchor": "end" }, say(level))),
-      ...ticks(0, run.visited).map((at) => s("text", { class: "tick", x: x(at), y: height - 0.35 * em, "text-anchor": "middle" }, at ? say(at) : "visit 0")),
+    const { counters, countersNow, countersText, noVisit } = words.chart;
+    this.show(counters, countersNow(count(run), count(other)), countersText(question.rule, beside.name), [
+      ...ticks(0, high).filter(Number.isInteger).map((level) => tick(left - 0.4 * em, y(level) + 0.3 * em, say(level), "end")),
+      ...ticks(0, run.visited).map((at) => tick(x(at), height - 0.35 * em, at ? say(at) : noVisit)),
       s("path", { class: "counter", d: counter(other, moment) }), s("path", { class: "values", d: counter(run, moment) }),
     ]);
   }
@@ -132,14 +149,15 @@ export class Leaf {
     const { moment, question } = this.lab;
     const { t } = momentOf(run, moment);
     const loop = loopOf(run);
-    const spots = run.weights.map(fitting(run.weights.map(([a, b]) => /** @type {Spot} */ ([a, b])), this.size, 5 * this.size.em));
-    const steps = loop.slice(1).map((at, k) => [spots[loop[k]], spots[at]]).filter(([p, q]) => Math.hypot(q[0] - p[0], q[1] - p[1]) > 1);
+    const plane = run.weights.map(([a, b]) => /** @type {Spot} */ ([a, b]));
+    const spots = plane.map(fitting(plane, this.size, 5 * this.size.em));
+    const steps = loop.slice(1).map((at, k) => [spots[loop[k]], spots[at]])
+      .filter(([p, q]) => Math.hypot(q[0] - p[0], q[1] - p[1]) > 1);
     const [cx, cy] = spots[t];
-    const rounds = run.period === 1 ? "every round" : `every ${run.period} rounds`;
-    const plane = question.bias ? " The picture shows w₁ and w₂." : "";
-    const caption = run.period ? `After ${run.period === 1 ? "a round" : `${run.period} rounds`} the weights are the same again, so the run never ends. The rows added in the loop sum to 0.${plane}` :
-      run.converged ? `All updates of the run.${plane}` : `The path of w up to now.${plane}`;
-    this.show(run.period ? `The run repeats ${rounds}` : "The path of w", `w = ${sayVector(run.weights[t])}`, caption, [
+    const text = words.chart;
+    const title = run.period ? text.repeats(run.period) : text.path;
+    const caption = run.period ? text.loop(run.period) : run.converged ? text.allUpdates : text.pathText;
+    this.show(title, `w = ${sayVector(run.weights[t])}`, caption + (question.bias ? text.projected : ""), [
       s("path", { class: "trail", d: path(spots.slice(0, t + 1), false) }), ...steps.map(([p, q]) => arrow(p, q, "loop")),
       s("circle", { class: "origin", cx: spots[0][0], cy: spots[0][1], r: 4 }), s("circle", { class: "now", cx, cy, r: 7 }),
       s("text", { class: "now-name", x: cx + 0.8 * this.size.em, y: cy - 0.6 * this.size.em }, "w"),

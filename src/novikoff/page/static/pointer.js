@@ -4,6 +4,7 @@
  * or a handle only after Enter, and the page shows this state; all other keys keep their meaning. */
 
 import { keep, s } from "./dom.js";
+import { words } from "./words.js";
 
 /** @typedef {import("./plane.js").Plane} Plane */
 
@@ -13,7 +14,7 @@ const REACH = 20; // a pointer takes a point or a handle that is at most this ma
 /** @type {Record<string, Spot>} */
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 
-export class Hands {
+export class Pointer {
   /** @param {Lab} lab @param {Plane} plane */
   constructor(lab, plane) {
     this.lab = lab;
@@ -29,11 +30,21 @@ export class Hands {
     node.addEventListener("pointerup", (event) => this.up(event));
     node.addEventListener("pointercancel", () => { this.grip = null; });
     node.addEventListener("pointerleave", () => { if (!this.grip) plane.point(-1); });
-    node.addEventListener("dblclick", (event) => { if (this.nearest(event).row >= 0) this.flip(this.nearest(event).row); });
+    node.addEventListener("dblclick", (event) => {
+      const { row } = this.nearest(event);
+      if (row >= 0) this.flip(row);
+    });
     node.addEventListener("contextmenu", (event) => this.menu(event));
     node.addEventListener("dragover", (event) => event.preventDefault());
-    node.addEventListener("drop", (event) => { event.preventDefault(); if (event.dataTransfer?.files[0]) lab.openFile(event.dataTransfer.files[0]); });
-    node.addEventListener("keydown", (event) => { if (this.key(event)) { event.preventDefault(); event.stopPropagation(); } });
+    node.addEventListener("drop", (event) => {
+      event.preventDefault();
+      if (event.dataTransfer?.files[0]) lab.openFile(event.dataTransfer.files[0]);
+    });
+    node.addEventListener("keydown", (event) => {
+      if (!this.key(event)) return;
+      event.preventDefault();
+      event.stopPropagation();
+    });
     node.addEventListener("focusin", (event) => {
       const { row } = touched(event);
       if (row >= 0 && row !== lab.selected) lab.select(row);
@@ -45,8 +56,8 @@ export class Hands {
   /** The coordinates under a pointer, rounded to about a pixel, inside the view.
    * @param {MouseEvent} event @returns {Spot} */
   under(event) {
-    const { node, scale, box } = { node: this.plane.node, scale: this.plane.scale, box: this.plane.box() };
-    const frame = node.getBoundingClientRect();
+    const [box, scale] = [this.plane.box(), this.plane.scale];
+    const frame = this.plane.node.getBoundingClientRect();
     const shares = [(event.clientX - frame.left) / frame.width, (frame.bottom - event.clientY) / frame.height];
     const [x, y] = shares.map((share, k) => {
       const value = box[k] + Math.min(0.985, Math.max(0.015, share)) * (box[k + 2] - box[k]);
@@ -95,7 +106,8 @@ export class Hands {
     if (!grip.moved && (grip.row >= 0 || grip.handle >= 0)) lab.remember();
     grip.moved = true;
     const spot = this.under(event);
-    if (grip.row >= 0) lab.change((question) => { question.points[grip.row].splice(0, 2, ...spot); }, { remember: false, rest: false });
+    const put = (/** @type {Question} */ { points }) => { points[grip.row].splice(0, 2, ...spot); };
+    if (grip.row >= 0) lab.change(put, { remember: false, dragging: true });
     else if (grip.handle >= 0) this.hold(grip.handle, spot, grip.spots);
   }
 
@@ -115,7 +127,7 @@ export class Hands {
     if (this.moving === moving) return;
     this.moving = moving;
     this.plane.drawPoints();
-    this.lab.frame.draw();
+    this.lab.drawAround();
   }
 
   /** Handle a key; return whether it meant something. @param {KeyboardEvent} event */
@@ -127,7 +139,8 @@ export class Hands {
     const letter = event.key.toLowerCase();
     const [dx, dy] = ARROWS[event.key] ?? [0, 0];
     const size = (event.shiftKey ? 10 : 1) * NUDGE;
-    const [across, up] = plane.even ? [size, size] : [size * plane.view.halfX / 2.5, size * plane.view.halfY / 2.5];
+    const { halfX, halfY } = plane.view;
+    const [across, up] = plane.even ? [size, size] : [size * halfX / 2.5, size * halfY / 2.5];
     const arrow = this.moving && (dx !== 0 || dy !== 0);
     if (row >= 0 && letter === "n") this.focus((row + 1) % count);
     else if (row >= 0 && letter === "p") this.focus((row + count - 1) % count);
@@ -184,22 +197,31 @@ export class Hands {
     return [[x - dx, y - dy], [x + dx, y + dy]];
   }
 
-  /** Where all handles are: those of the learner's line, then the tip and the foot of the arrow of w. @returns {Spot[]} */
+  /** How many handles the learner's line has. */
+  get onLine() {
+    const { bias, mine } = this.lab.question;
+    return mine ? (bias ? 2 : 1) : 0;
+  }
+
+  /** Where all handles are: those of the learner's line, then the tip and the foot of the arrow of w.
+   * @returns {Spot[]} */
   handles() {
     const { full, predict, question } = this.lab;
     if (predict) return [];
     const [left, bottom] = this.plane.box();
     const [across, up] = this.plane.scale;
     const arrow = full ? this.plane.arrowOf(this.plane.now(full)) : [];
-    const spots = arrow.map(([x, y]) => /** @type {Spot} */ ([left + x / across, bottom + (this.plane.size.height - y) / up]));
-    return [...(question.mine ? this.handleSpots(question.mine) : []), ...spots.reverse().slice(0, question.bias ? 2 : 1)];
+    const { height } = this.plane.size;
+    const spots = arrow.map(([x, y]) => /** @type {Spot} */ ([left + x / across, bottom + (height - y) / up]));
+    const own = question.mine ? this.handleSpots(question.mine) : [];
+    return [...own, ...spots.reverse().slice(0, question.bias ? 2 : 1)];
   }
 
   /** Move a handle: take the line through the handles as the learner's w*, or begin the run with another w₀.
    * @param {number} handle @param {Spot} spot @param {Spot[]} old */
   hold(handle, spot, old) {
-    const { bias, mine } = this.lab.question;
-    const count = mine ? (bias ? 2 : 1) : 0;
+    const { bias } = this.lab.question;
+    const count = this.onLine;
     if (handle < count) return this.holdLine(old.slice(0, count).map((at, k) => (k === handle ? spot : at)));
     const { full } = this.lab;
     if (!full) return;
@@ -220,18 +242,20 @@ export class Hands {
     const [[x1, y1], [x2, y2]] = spots.length > 1 ? spots : [[0, 0], spots[0]];
     const [a, b, length] = [y2 - y1, x1 - x2, Math.hypot(y2 - y1, x1 - x2)];
     if (length === 0) return;
-    const mine = [a, b, spots.length > 1 ? -(a * x1 + b * y1) : 0].map((value) => Number((value / length).toPrecision(6)));
+    const c = spots.length > 1 ? -(a * x1 + b * y1) : 0;
+    const mine = [a, b, c].map((value) => Number((value / length).toPrecision(6)));
     this.lab.change((question) => { question.mine = /** @type {Vec3} */ (mine); }, { remember: false });
   }
 
   drawHandles() {
     const spots = this.handles();
-    const { bias, mine } = this.lab.question;
-    const count = mine ? (bias ? 2 : 1) : 0;
+    const count = this.onLine;
     keep(this.plane.layers.handles, spots.length, handle).forEach((node, k) => {
       node.setAttribute("transform", `translate(${this.plane.place(spots[k]).join(" ")})`);
-      node.setAttribute("class", `handle${k < count ? "" : " of-w"}${this.moving && node === document.activeElement ? " moving" : ""}`);
-      node.setAttribute("aria-label", `${k < count ? `Handle ${k + 1} of your own line` : k === count ? "The tip of w: turns it" : "The foot of w: moves its line"}. Drag it, or press Enter and use the arrow keys`);
+      const moving = this.moving && node === document.activeElement;
+      node.setAttribute("class", ["handle", k >= count && "of-w", moving && "moving"].filter(Boolean).join(" "));
+      const { drag, foot, handleOfLine, tip } = words.plane;
+      node.setAttribute("aria-label", drag(k < count ? handleOfLine(k) : k === count ? tip : foot));
     });
   }
 }
