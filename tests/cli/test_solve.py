@@ -393,6 +393,20 @@ def test_a_conflict_is_written_as_a_model_and_as_a_page(day: Path, tmp_path: Pat
     assert "… and 2 more" in few
 
 
+def test_the_page_has_the_names_of_rows_as_they_are(tmp_path: Path) -> None:
+    """Names with two blanks, with the sign of multiplication and with the headings of the text."""
+    path = tmp_path / "names.csv"
+    path.write_text("name,x,is,c\nc  d,1,<=,1\n2 × way out,1,>=,3\n")
+    page = inside("solve", path, "--format", "html").out
+    assert "<tr><td>1</td><td>c  d</td><td>x ≤ 1</td></tr>" in page
+    assert "<tr><td>1</td><td>2 × way out</td><td>x ≥ 3</td></tr>" in page
+    assert "<li>c  d: 1 → 3</li><li>2 × way out: 3 → 1</li>" in page
+    assert "infeasible</span> proved: these rows contradict each other" in page
+    both = inside("solve", path, "--format", "html", "--relax", "rows", "--disjoint-conflicts").out
+    assert "<p>at least 1 row must go; if all rows shown go, the rest is feasible</p>" in both
+    assert "<h2>Relaxation</h2><p>1 row must go" in both
+
+
 def test_the_verdict_comes_before_what_takes_longer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -45,8 +45,8 @@ _system_options = add_options("What is asked", [
                  metavar="NAME", help="The method. auto always decides. The others are for study: "
                  f"{', '.join(METHOD_NAMES[1:])}. Every answer is verified."),
     click.option("--budget", type=click.FloatRange(0, min_open=True), metavar="SECONDS",
-                 help="The time for each question. An answer that is not proved by then is "
-                 "undecided."),
+                 help="The time for all answers together. An answer that is not proved by then "
+                 "is undecided."),
     click.option("--require", type=click.Choice(_ANSWERS), help="Exit with code 1 if the answer "
                  "differs. optimal and unbounded need --objective; both are feasible, too."),
 ])  # fmt: skip

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal
 
-from novikoff.core.stops import Limits, ReportingLimits
+from novikoff.core.stops import ReportingLimits
 from novikoff.names import ROWS_SHOWN
 from novikoff.proofs.relaxation_certificate import RelaxationCertificate
 from novikoff.proofs.system_certificate import SystemCertificate
 from novikoff.proofs.system_statement import Arrays, LinearSystem
 from novikoff.systems.conflicts import Conflicts, conflicts_of
 from novikoff.systems.explanation import solve_blaming
-from novikoff.systems.files.lp import parse_objective
 from novikoff.systems.files.reading import read_system
-from novikoff.systems.linear_program import Optimum, optimise
+from novikoff.systems.linear_program import Optimum, optimise, with_objective
 from novikoff.systems.relaxation import Relaxation, relax_system
 from novikoff.systems.solution import INTERRUPTED, Solution
 from novikoff.systems.solve import check_tolerance, solve_system
@@ -47,7 +46,7 @@ class SystemOptions:
     objective : str or None
         "file" for the objective in the file, or an objective such as "max 3 tea + bread".
     budget : float or None
-        A limit in seconds.
+        The number of seconds for all answers together.
     format : str or None
         The format of the file; if None, the end of its name determines it.
     rows : int or None
@@ -178,12 +177,12 @@ def _answers(
     """Return the solution, and the optimum, the conflicts and the relaxation if asked for."""
     step = "solving"
 
-    def limits() -> Limits:
-        return ReportingLimits(seconds=options.budget, tell=lambda: announce(step))
-
+    limits = ReportingLimits(seconds=options.budget, tell=lambda: announce(step))
     stated = keep_rows(stated, options.keep)
     if options.objective is not None:
-        best = optimise(_with_objective_text(stated, options.objective), limits())
+        text = None if options.objective == "file" else options.objective
+        best = optimise(with_objective(stated, text), limits)
+        best.solution.seconds = limits.seconds_left()
         return best.solution, best, None, None
     tolerance = check_tolerance(Fraction(options.tolerance or 0))
     if tolerance:
@@ -192,26 +191,14 @@ def _answers(
         solution = solve_blaming(stated, options.blame, limits)
     else:
         system, point, method = system_of(stated), options.point, options.method
-        solution = solve_system(system, limits(), point=point, method=method)
+        solution = solve_system(system, limits, point=point, method=method)
     several: Conflicts | None = None
     relaxation: Relaxation | None = None
     if solution.kind == "infeasible" and options.disjoint_conflicts:
         step = "looking for more conflicts"
-        several = conflicts_of(system_of(stated), limits())
+        several = conflicts_of(system_of(stated), limits)
     if solution.kind == "infeasible" and options.relax is not None:
         step = "looking for what must give way"
-        relaxation = relax_system(stated, options.relax, limits(), solution=solution)
+        relaxation = relax_system(stated, options.relax, limits, solution=solution)
+    solution.seconds = limits.seconds_left()  # for the implicit equalities
     return solution, None, several, relaxation
-
-
-def _with_objective_text(stated: LinearSystem | Arrays, text: str) -> LinearSystem:
-    if isinstance(stated, Arrays):
-        raise ValueError("arrays have no names for an objective: use nv.linear_program.")
-    if text != "file":
-        maximise, (terms, constant) = parse_objective(text, stated.variables)
-        return replace(stated, objective=terms, maximise=maximise, constant=constant)
-    if stated.objective is None:
-        raise ValueError(
-            'there is no objective in the file: give one, for instance "max 3 tea + 2 bread".'
-        )
-    return stated

@@ -31,13 +31,14 @@ from novikoff.sentences import (
 )
 from novikoff.systems.conflict_table import (
     conflict_lines,
+    conflict_table,
     conflict_values,
     exact_number,
     pretty,
     row_values,
 )
 from novikoff.systems.distances import largest_violation, nearest_boundary
-from novikoff.systems.solution import named_row
+from novikoff.systems.solution import Solution, named_row
 
 if TYPE_CHECKING:
     from novikoff.geometry.margin import Interval
@@ -121,49 +122,48 @@ def system_html(study: SystemStudy) -> str:
     """Return the report as one self-contained HTML page."""
     from novikoff.report.html import html_page  # loads the modules of the pictures
 
-    parts: list[tuple[str, list[str]]] = []
-    for heading, text in system_lines(study):
-        if heading or not parts:
-            parts.append((heading, []))
-        parts[-1][1].append(text)
-    verdict = next(texts[0] for heading, texts in parts if heading == "verdict")
-    kind, _, rest = verdict.partition(", ")
+    kind, sentence = _verdict(study)
+    clause = sentence.removeprefix(kind).lstrip(" ,—")
     style = {"feasible": "separable", "infeasible": "inseparable"}.get(
         study.solution.kind, "undecided"
     )
     body = [
         f"<h1>{escape(printable_name(study.source))}</h1>",
-        f'<p><span class="kind {style}">{escape(kind)}</span> {escape(rest)}</p>',
+        f'<p><span class="kind {style}">{escape(kind)}</span> {escape(clause)}</p>',
+        f"<p>{'<br>'.join(escape(text) for _, text in _system_lines(study))}</p>",
     ]
-    for heading, texts in parts:
-        if heading == "verdict":
-            body += [f"<p>{escape(text)}</p>" for text in texts[1:]]
-        elif heading.startswith("conflict"):
-            rows = [line.partition(" × ") for line in texts if " × " in line]
-            others = [line for line in texts if " × " not in line]
-            cells = "".join(
-                f"<tr><td>{escape(times)}</td><td>{escape(name)}</td><td>{escape(formula)}</td></tr>"
-                for times, _, text in rows
-                for name, formula in [_name_and_formula(text)]
-            )
-            head = "<tr><th>times</th><th>row</th><th>formula</th></tr>"
-            body.append(f"<h2>{escape(heading.capitalize())}</h2><table>{head}{cells}</table>")
-            body += [f"<p>{escape(text)}</p>" for text in others]
-        elif heading == "system":
-            body.append(f"<p>{'<br>'.join(map(escape, texts))}</p>")
-        else:
-            listed = "".join(f"<li>{escape(text)}</li>" for text in texts[1:])
-            shown = f"<h2>{escape(heading.capitalize())}</h2><p>{escape(texts[0])}</p>"
-            body.append(shown + (f"<ul>{listed}</ul>" if listed else ""))
+    if study.solution.kind == "infeasible":
+        for heading, answer in _headed_conflicts(study):
+            body += _conflict_html(heading, answer, study.asked.rows)
+    body += _sections([*_answer_lines(study), *further_lines(study)])
     body.append(f"<footer>novikoff {__version__} · {study.seconds:.2f} s</footer>")
     start = PAGE_MARK.replace(b"novikoff fit", b"novikoff solve")
     return html_page(f"{study.source}: {kind}", "\n".join(body), start)
 
 
-def _name_and_formula(text: str) -> tuple[str, str]:
-    """Split a line of a conflict, in which two blanks or more end the name."""
-    name, _, formula = text.partition("  ")
-    return name, formula.strip()
+def _conflict_html(heading: str, answer: Solution, shown: int | None) -> Iterator[str]:
+    """Yield a conflict as a table, and what would end it."""
+    table = conflict_table(answer, shown)
+    cells = "".join(
+        f"<tr>{''.join(f'<td>{escape(text)}</td>' for text in row)}</tr>" for row in table.rows
+    )
+    head = "<tr><th>times</th><th>row</th><th>formula</th></tr>"
+    yield f"<h2>{escape(heading.capitalize())}</h2><table>{head}{cells}</table>"
+    yield from (f"<p>{escape(note)}</p>" for note in table.notes)
+    yield from _sections(table.advice)
+
+
+def _sections(lines: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Yield a section for each heading, with its further lines as a list."""
+    parts: list[tuple[str, list[str]]] = []
+    for heading, text in lines:
+        if heading or not parts:
+            parts.append((heading, []))
+        parts[-1][1].append(text)
+    for heading, texts in parts:
+        listed = "".join(f"<li>{escape(text)}</li>" for text in texts[1:])
+        title = f"<h2>{escape(heading.capitalize())}</h2>" if heading else ""
+        yield f"{title}<p>{escape(texts[0])}</p>" + (f"<ul>{listed}</ul>" if listed else "")
 
 
 def system_lines(study: SystemStudy) -> Iterator[tuple[str, str]]:
@@ -174,13 +174,38 @@ def system_lines(study: SystemStudy) -> Iterator[tuple[str, str]]:
 
 def verdict_lines(study: SystemStudy) -> Iterator[tuple[str, str]]:
     """Yield the lines about the system, the verdict and its proof, which are known first."""
+    yield from _system_lines(study)
+    _, sentence = _verdict(study)
+    yield "verdict", sentence
+    if study.solution.kind == "infeasible":
+        for heading, answer in _headed_conflicts(study):
+            yield from conflict_lines(answer, heading, study.asked.rows)
+    yield from _answer_lines(study)
+
+
+def _system_lines(study: SystemStudy) -> Iterator[tuple[str, str]]:
     stated, bounds = study.file.stated, _bounds(study)
     size = f"{counted(stated.m, 'row')} · {counted(stated.d, 'variable')}"
     size += f" · {counted(bounds, 'bound')}" if bounds else ""
     yield "system", f"{study.source} · {size}"
     for note in study.file.notes:
         yield "", note
+
+
+def _verdict(study: SystemStudy) -> tuple[str, str]:
+    """Return the kind of the answer in words, and the sentence, which begins with the kind."""
+    return _VERDICTS[study.solution.kind](study)
+
+
+def _answer_lines(study: SystemStudy) -> Iterator[tuple[str, str]]:
+    """Yield the lines about the answer that follow the verdict and the conflicts."""
     yield from _LINES_BY_KIND[study.solution.kind](study)
+
+
+def _headed_conflicts(study: SystemStudy) -> Iterator[tuple[str, Solution]]:
+    """Yield the heading of each conflict, and the answer that has it."""
+    for k, answer in enumerate(study.answers):
+        yield f"conflict {k + 1}" if len(study.answers) > 1 else "conflict", answer
 
 
 def further_lines(study: SystemStudy) -> Iterator[tuple[str, str]]:
@@ -202,15 +227,19 @@ def further_lines(study: SystemStudy) -> Iterator[tuple[str, str]]:
         yield name, f"{path}{about if name == 'certificate' else ''}"
 
 
-def _feasible_lines(study: SystemStudy) -> Iterator[tuple[str, str]]:
-    solution, best, stated = study.solution, study.optimum, study.solution.system.stated
+def _feasible_verdict(study: SystemStudy) -> tuple[str, str]:
+    solution = study.solution
     kind, clause = "feasible", feasible_clause()
     if solution.relaxed and not solution.whole:
         kind = "relaxation feasible"
         clause += ", but integer variables take fractional values"
     if solution.tolerance:
         clause = f"within a tolerance of {float(solution.tolerance):g}, {clause}"
-    yield "verdict", proved_sentence(kind, clause)
+    return kind, proved_sentence(kind, clause)
+
+
+def _feasible_lines(study: SystemStudy) -> Iterator[tuple[str, str]]:
+    solution, best, stated = study.solution, study.optimum, study.solution.system.stated
     if best is not None:
         maximise = isinstance(stated, LinearSystem) and stated.maximise
         yield from _objective(best, maximise=maximise, relaxed=solution.relaxed)
@@ -256,7 +285,7 @@ def _objective(best: Optimum, *, maximise: bool, relaxed: bool) -> Iterator[tupl
         yield "objective", f"the {end} value is {pretty(exact_number(best.exact_value))}, proved"
 
 
-def _infeasible_lines(study: SystemStudy) -> Iterator[tuple[str, str]]:
+def _infeasible_verdict(study: SystemStudy) -> tuple[str, str]:
     answers = study.answers
     kept = any(answer.proof and answer.proof.witnesses for answer in answers)
     rows, count = "these rows", len(answers[0].conflict)
@@ -267,12 +296,12 @@ def _infeasible_lines(study: SystemStudy) -> Iterator[tuple[str, str]]:
     clause = conflict_clause(rows, count, kept=kept)
     if study.solution.tolerance:
         clause = f"even within a tolerance of {float(study.solution.tolerance):g}: {clause}"
-    yield "verdict", proved_sentence("infeasible", clause)
-    for k, answer in enumerate(answers):
-        heading = f"conflict {k + 1}" if len(answers) > 1 else "conflict"
-        yield from conflict_lines(answer, heading, study.asked.rows)
+    return "infeasible", proved_sentence("infeasible", clause)
+
+
+def _infeasible_lines(study: SystemStudy) -> Iterator[tuple[str, str]]:
     if study.conflicts is not None:
-        count, share = len(answers), "share no row: at least {} rows"
+        count, share = len(study.answers), "share no row: at least {} rows"
         if study.solution.system.stated.kept:
             share = "share no row but those kept: at least {} others"
         many = f"these {count} conflicts {share.format(count)}, one of each,"
@@ -285,14 +314,14 @@ def _infeasible_lines(study: SystemStudy) -> Iterator[tuple[str, str]]:
         yield from study.relaxation.lines()
 
 
+def _undecided_verdict(study: SystemStudy) -> tuple[str, str]:
+    is_auto = study.asked.method == "auto"
+    advice = "--budget SECONDS gives it more" if is_auto else "--method auto decides"
+    return "undecided", f"undecided — {study.solution.ended} before a proof was found; {advice}"
+
+
 def _undecided_lines(study: SystemStudy) -> Iterator[tuple[str, str]]:
     solution = study.solution
-    advice = (
-        "--budget SECONDS gives it more"
-        if study.asked.method == "auto"
-        else "--method auto decides"
-    )
-    yield "verdict", f"undecided — {solution.ended} before a proof was found; {advice}"
     if solution.suspected:
         names = [row.name for row in solution.suspected]
         yield "", suspected_sentence(names)
@@ -300,6 +329,11 @@ def _undecided_lines(study: SystemStudy) -> Iterator[tuple[str, str]]:
         yield "", f"the best point found violates a row by {short_number(solution.violation)}"
 
 
+_VERDICTS = {
+    "feasible": _feasible_verdict,
+    "infeasible": _infeasible_verdict,
+    "undecided": _undecided_verdict,
+}
 _LINES_BY_KIND = {
     "feasible": _feasible_lines,
     "infeasible": _infeasible_lines,

@@ -57,17 +57,39 @@ class ConflictSum(NamedTuple):
         return [row.right - row.sign * self.total / named.multiplier for row, named in pairs]
 
 
-def conflict_lines(
-    answer: Solution, heading: str = "conflict", shown: int | None = ROWS_SHOWN
-) -> Iterator[tuple[str, str]]:
-    """Yield the rows of a conflict with their multipliers, their sum, and what would end it.
+class TableRow(NamedTuple):
+    """A row of a conflict for a reader: its multiplier, its name and its formula."""
+
+    times: str
+    name: str
+    formula: str
+
+
+class ConflictTable(NamedTuple):
+    """A conflict for a reader.
+
+    Attributes
+    ----------
+    rows : list of TableRow
+        The rows that are shown.
+    notes : list of str
+        How many rows are left out, and the sum.
+    advice : list of pairs of str
+        Headings and lines about what would end the conflict; a continued line has no heading.
+    """
+
+    rows: list[TableRow]
+    notes: list[str]
+    advice: list[tuple[str, str]]
+
+
+def conflict_table(answer: Solution, shown: int | None = ROWS_SHOWN) -> ConflictTable:
+    """Return the rows of a conflict with their multipliers, their sum, and what would end it.
 
     Parameters
     ----------
     answer : Solution
         An infeasible solution.
-    heading : str
-        The heading of the first line; other lines have an empty heading, or one of their own.
     shown : int or None
         The number of rows to show; None for all.
     """
@@ -75,27 +97,44 @@ def conflict_lines(
     weights = [int(named.multiplier) for named in conflict.named]
     exact = max(len(str(weight)) for weight in weights) <= _MAX_MULTIPLIER_DIGITS
     unit = 1 if exact else min(map(abs, weights))
-    times = [
-        pretty(str(weight) if exact else _rounded_number(Fraction(weight, unit), 4))
-        for weight in weights
+    rows = [
+        TableRow(
+            pretty(str(weight) if exact else _rounded_number(Fraction(weight, unit), 4)),
+            named.name,
+            _short_formula(answer.system.stated, row) + (" (kept)" if named.kept else ""),
+        )
+        for weight, named, row in list(zip(weights, conflict.named, conflict.rows, strict=True))[
+            :shown
+        ]
     ]
-    lines = list(zip(times, conflict.named, conflict.rows, strict=True))[:shown]
-    names = [named.name for _, named, _ in lines]
-    width, name_width = max(len(text) for text, *_ in lines), max(map(len, names))
-    for k, (text, named, row) in enumerate(lines):
-        formula = _short_formula(answer.system.stated, row) + (" (kept)" if named.kept else "")
-        yield "" if k else heading, f"{text:>{width}} × {names[k]:{name_width}}  {formula}"
-    if len(conflict.rows) > len(lines):
-        yield "", f"… and {len(conflict.rows) - len(lines):,} more: {_families(conflict.named)}"
+    notes = list[str]()
+    if len(conflict.rows) > len(rows):
+        n_hidden = len(conflict.rows) - len(rows)
+        notes.append(f"… and {n_hidden:,} more: {_families(conflict.named)}")
     amount = exact_number(conflict.total) if exact else _rounded_number(conflict.total / unit, 4)
     turned = ", ≥ turned into ≤" if any(row.sign < 0 for row in conflict.rows) else ""
     rounded = "" if exact else " (multipliers are rounded here)"
     false = f"{pretty(f'0 {conflict.relation} {amount}')}, which is false{rounded}"
-    yield "", f"the sum{turned}:  {false}"
+    notes.append(f"the sum{turned}:  {false}")
     by = answer.least_violation
-    if by is not None and by <= SOLVER_TOLERANCE:
-        yield "tolerance", tolerance_sentence(by)
-    yield from _changes(conflict)
+    close = by is not None and by <= SOLVER_TOLERANCE
+    advice = [("tolerance", tolerance_sentence(by))] if by is not None and close else []
+    return ConflictTable(rows, notes, [*advice, *_changes(conflict)])
+
+
+def conflict_lines(
+    answer: Solution, heading: str = "conflict", shown: int | None = ROWS_SHOWN
+) -> Iterator[tuple[str, str]]:
+    """Yield the lines of a `conflict_table`, each with its heading.
+
+    The first line has this heading; other lines have an empty heading, or one of their own.
+    """
+    table = conflict_table(answer, shown)
+    width, name_width = (max(len(row[column]) for row in table.rows) for column in range(2))
+    for k, (times, name, formula) in enumerate(table.rows):
+        yield "" if k else heading, f"{times:>{width}} × {name:{name_width}}  {formula}"
+    yield from (("", note) for note in table.notes)
+    yield from table.advice
 
 
 def _changes(conflict: ConflictSum) -> Iterator[tuple[str, str]]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
+
+import numpy.typing as npt
 
 from novikoff.core.stops import Limits, check_budget
 from novikoff.names import ROWS_SHOWN
@@ -107,10 +109,17 @@ def explain(
     model: object,
     c: object = None,
     *,
+    A_eq: object = None,
+    c_eq: object = None,
+    lower: object = None,
+    upper: object = None,
+    strict: bool | npt.ArrayLike = False,
+    names: Sequence[str] | None = None,
+    equality_names: Sequence[str] | None = None,
+    variables: Sequence[str] | None = None,
     keep: object = None,
     blame: Sequence[str] | None = None,
     budget: float | None = None,
-    **arrays: Any,
 ) -> Explanation:
     """Explain why a model is infeasible: the few rows that contradict each other, with proof (D3).
 
@@ -124,16 +133,18 @@ def explain(
         (linear models), a LinearConstraint of SciPy or a list of them and of Bounds, a model of
         `read_system`, or a matrix A. Names are kept. Numbers of models are read as the decimals
         that Python prints: 0.1 is one tenth.
-    c, **arrays
+    c, A_eq, c_eq, lower, upper, strict, names, equality_names, variables
         With a matrix, the other parts of the system, as in `solve`.
     keep : mask, row numbers, str or sequence of str, optional
         Rows that may not be blamed, by name, pattern or group, as in `solve`.
     blame : sequence of str, optional
-        Names, patterns or groups of the rows to blame, those to be preferred first. The conflict
-        blames rows of the first group alone, if it can; otherwise rows of the first two, and so on,
-        at last any row. All other rows are kept.
+        Names, patterns or groups of the rows to blame, those to be preferred first. If there is a
+        conflict that needs only rows of the first group and kept rows, it is returned. Otherwise
+        rows of the first two groups may be blamed, and so on, at last any row. All other rows are
+        kept.
     budget : float, optional
-        The number of seconds for each search.
+        The number of seconds for all searches together. If no time is left for one of them, the
+        answer is undecided.
 
     Returns
     -------
@@ -171,24 +182,29 @@ def explain(
     seconds = check_budget(budget)
     if package_of(model) is not None:
         model = model_system(model)
-    stated = stated_system(model, c, keep=keep, **arrays)
-    solution = solve_blaming(stated, blame or (), lambda: Limits(seconds=seconds))
+    stated = stated_system(
+        model, c, A_eq=A_eq, c_eq=c_eq, lower=lower, upper=upper, strict=strict, names=names,
+        equality_names=equality_names, variables=variables, keep=keep,
+    )  # fmt: skip
+    solution = solve_blaming(stated, blame or (), Limits(seconds=seconds))
     if isinstance(model, SystemModel):
         return Explanation(solution, model.source, model.notes)
     return Explanation(solution)
 
 
-def solve_blaming(
-    stated: LinearSystem | Arrays, blame: Sequence[str], limits: Callable[[], Limits]
-) -> Solution:
-    """The solution, whose conflict blames rows of the first groups alone, if it can."""
+def solve_blaming(stated: LinearSystem | Arrays, blame: Sequence[str], limits: Limits) -> Solution:
+    """Solve a system; a conflict blames rows of the first groups, if such a conflict exists.
+
+    The rows of the first group may be blamed, then those of the first two groups, and so on. All
+    other rows are kept. If these contradict each other, the next group may be blamed as well.
+    """
     everyone = frozenset(k for k in range(stated.n) if row_name(stated, k) is not None)
     allowed = frozenset[int]()
     for group in [blame] if isinstance(blame, str) else blame:
         allowed |= row_numbers(stated, group, "blame")
         kept = (everyone - allowed) | stated.kept
         system = system_of(replace(stated, kept=kept))
-        solution = solve_system(system, limits())
+        solution = solve_system(system, limits)
         if solution.kind != "infeasible" or any(not row.kept for row in solution.conflict):
             return solution
-    return solve_system(system_of(stated), limits())
+    return solve_system(system_of(stated), limits)

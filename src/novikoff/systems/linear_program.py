@@ -17,7 +17,6 @@ from fractions import Fraction
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from novikoff.core.rows import Indices, Vector, stacked
 from novikoff.core.stops import Limits, check_budget
@@ -28,11 +27,13 @@ from novikoff.proofs.system_statement import Arrays, Constraint, LinearSystem, c
 from novikoff.sentences import digits_down, digits_up, html_table, proved_sentence, unbounded_clause
 from novikoff.systems import newton
 from novikoff.systems.conflicts import certificate_of
+from novikoff.systems.files.lp import parse_objective
 from novikoff.systems.solution import NamedRow, Solution, named_row, named_rows
 from novikoff.systems.solve import solve_system
-from novikoff.systems.statement import check_vector, stated_arrays
+from novikoff.systems.statement import check_vector, stated_system
 from novikoff.systems.suggested import is_for_suggestions, proved_optimum
 from novikoff.systems.system import System, nearest_floats, system_of
+from novikoff.systems.system_model import SystemModel
 
 
 @dataclass(eq=False)
@@ -103,9 +104,9 @@ class Optimum:
 
 
 def linear_program(
-    objective: npt.ArrayLike,
-    A: object,
-    c: object,
+    objective: object,
+    A: object = None,
+    c: object = None,
     *,
     maximise: bool = False,
     A_eq: object = None,
@@ -128,12 +129,15 @@ def linear_program(
 
     Parameters
     ----------
-    objective : array of shape (p,)
-        The coefficients of the objective.
-    A, c, A_eq, c_eq, lower, upper, names, equality_names, variables, budget
+    objective : array of shape (p,), str, or a model of `read_system`
+        The coefficients of the objective, or a text such as "max 3 tea + 2 bread" in the names of
+        the variables. A model alone stands for its own objective.
+    A : array, data frame or sparse matrix of shape (n, p), or a model
+        The coefficients of the rows, or a model, as in `solve`.
+    c, A_eq, c_eq, lower, upper, names, equality_names, variables, budget
         As in `solve`.
     maximise : bool
-        Whether to maximise instead of minimise.
+        Whether to maximise the objective of an array instead of minimising it.
 
     Returns
     -------
@@ -153,24 +157,45 @@ def linear_program(
     >>> [(row.name, str(row.multiplier)) for row in best.dual]
     [('row 0', '3'), ('lower bound of w[1]', '1')]
     """
-    seconds = check_budget(budget)
-    stated = stated_arrays(
-        A, c, A_eq, c_eq, lower, upper, names=names, equality_names=equality_names,
-        variables=variables,
+    limits = Limits(seconds=check_budget(budget))
+    text: str | None = objective if isinstance(objective, str) else None
+    has_text = text is not None
+    if A is None and isinstance(objective, SystemModel):
+        A, has_text = objective, True
+    stated = stated_system(
+        A, c, A_eq=A_eq, c_eq=c_eq, lower=lower, upper=upper, names=names,
+        equality_names=equality_names, variables=variables,
     )  # fmt: skip
+    if has_text:
+        if maximise:
+            raise ValueError("maximise is for an array: a text and a model say min or max.")
+        return optimise(with_objective(stated, text), limits)
     check_frame_labels(A, None, A_eq, None, objective=objective)
     f = check_vector(objective, stated.d, "objective", "variable", finite=True)
     terms = {j: Fraction(value) for j, value in enumerate(f.tolist()) if value}
-    return _optimise(stated, terms, maximise, Fraction(0), Limits(seconds=seconds))
+    return _optimise(stated, terms, maximise, Fraction(0), limits)
+
+
+def with_objective(stated: LinearSystem | Arrays, text: str | None) -> LinearSystem:
+    """The model with the objective of a text, or with its own objective if there is no text."""
+    if isinstance(stated, Arrays):
+        raise ValueError(
+            "arrays have no objective: give nv.linear_program the array of its coefficients."
+        )
+    if text is not None:
+        maximise, (terms, constant) = parse_objective(text, stated.variables)
+        return replace(stated, objective=terms, maximise=maximise, constant=constant)
+    if stated.objective is None:
+        raise ValueError(
+            'there is no objective in the file: give one, for instance "max 3 tea + 2 bread".'
+        )
+    return stated
 
 
 def optimise(model: LinearSystem, limits: Limits) -> Optimum:
     """Solve the linear program of a model that has an objective."""
     if model.objective is None:
         raise ValueError("The model has no objective.")
-    strict = [row.name for row in model.constraints if row.relation in ("<", ">")]
-    if strict:
-        raise ValueError(f"Row {strict[0]!r} is strict: the best value need not be reached.")
     return _optimise(model, model.objective, model.maximise, model.constant, limits)
 
 
@@ -181,6 +206,12 @@ def _optimise(
     constant: Fraction,
     limits: Limits,
 ) -> Optimum:
+    if isinstance(stated, LinearSystem):
+        strict = [row.name for row in stated.constraints if row.relation in ("<", ">")]
+    else:
+        strict = [stated.name(number) for number in np.flatnonzero(stated.strict).tolist()]
+    if strict:
+        raise ValueError(f"Row {strict[0]!r} is strict: the best value need not be reached.")
     sign = -1 if maximise else 1
     f = {j: sign * value for j, value in terms.items()}
     whole = system_of(stated)
