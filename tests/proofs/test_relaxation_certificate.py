@@ -185,13 +185,13 @@ def test_with_a_tolerance_nothing_has_a_certificate() -> None:
     """The rows of a loosened system are not those that the user can verify."""
     from novikoff.core.stops import Limits
     from novikoff.systems.relaxation import relax_system
-    from novikoff.systems.statement import loosened, stated_arrays
+    from novikoff.systems.statement import loosened, stated_system
 
-    stated = loosened(stated_arrays(**GIVEN), F(1, 10))
+    stated = loosened(stated_system(**GIVEN), F(1, 10))
     for by in ("rows", "total", "max"):
         answer = relax_system(stated, by, Limits())
         assert answer.kind == "relaxed"
         assert answer.certificate is None
-    kept = loosened(stated_arrays(**GIVEN, keep=[0, 1, 2]), F(1, 10))
+    kept = loosened(stated_system(**GIVEN, keep=[0, 1, 2]), F(1, 10))
     answer = relax_system(kept, "rows", Limits())
     assert (answer.kind, answer.certificate) == ("infeasible", None)

@@ -6,8 +6,8 @@ Objective
 Input
     The homogeneous rows of a system, and a weight u_i > 0 of each row that may be violated.
 Output
-    A point with its exact value, and multipliers λ that prove a lower bound: an exact value, if the
-    two are equal.
+    A point with its exact value, and multipliers λ that prove a lower bound. If the bound equals
+    the value at the point, it is the least violation.
 
 If Σ λ_i a_i = 0, then Σ λ_i·(⟨a_i, w⟩ − c_i) = −⟨c, λ⟩ for every point w. With λ_i ≤ u_i on the
 rows that may be violated, the total violation is at least −⟨c, λ⟩; with Σ λ_i/u_i ≤ 1 over these
@@ -29,12 +29,12 @@ from fractions import Fraction
 from typing import Any, Literal
 
 import numpy as np
-from scipy.optimize import linprog
 
 from novikoff.core.rows import Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry.passes import check_time
 from novikoff.geometry.sparse_solve import solve_sparse
+from novikoff.geometry.suggestion import Optimum, suggested_optimum
 from novikoff.proofs import exact
 from novikoff.systems.matrices import dense, scaled
 from novikoff.systems.system import System, split_equalities
@@ -110,7 +110,7 @@ class _Elastic:
     def __init__(self, system: System, weights: dict[int, Fraction], by: str) -> None:
         self.system, self.by, m = system, by, system.homogenising_row
         self.sizes = [abs(system.factor(i)) for i in range(m)]
-        self.numbers = [self._number(i) for i in range(m)]
+        self.numbers = [_stated_number(system, i) for i in range(m)]
         self.weights = [weights.get(number) for number in self.numbers]
         factors = -np.array([exact.nearest_float(1 / size) for size in self.sizes])
         with np.errstate(all="ignore"):
@@ -119,13 +119,6 @@ class _Elastic:
             self.c = -dense(rows[:, [-1]]).ravel() * exact.nearest_float(system.unit)
         self.free = system.equalities[:m]
         self.u = np.array([exact.nearest_float(u or Fraction(0)) for u in self.weights])
-
-    def _number(self, i: int) -> int:
-        """The number of the stated row; of a fixed variable's halves, that of the right bound."""
-        sign = -1 if self.system.factor(i) < 0 else 1
-        number = int(self.system.numbers[i])
-        is_lower = number >= self.system.stated.m and sign < 0
-        return number + self.system.p if is_lower else number
 
     def suggestion(self, limits: Limits) -> tuple[Vector, Vector] | None:
         """The point and the multipliers of HiGHS, or None."""
@@ -145,24 +138,20 @@ class _Elastic:
         if not np.isfinite(table.data).all() or not np.isfinite(self.c).all():
             return None
         below, equal = np.flatnonzero(~self.free), np.flatnonzero(self.free)
-        seconds = limits.seconds_left()
-        answer = linprog(
+        answer = suggested_optimum(
             costs,
-            table[below],
-            self.c[below],
-            table[equal] if len(equal) > 0 else None,
-            self.c[equal] if len(equal) > 0 else None,
+            limits,
+            A_ub=table[below],
+            b_ub=self.c[below],
+            A_eq=table[equal] if len(equal) > 0 else None,
+            b_eq=self.c[equal] if len(equal) > 0 else None,
             bounds=[(None, None)] * p + [(0, None)] * (len(costs) - p),
-            method="highs-ds",
-            options={} if seconds is None else {"time_limit": max(seconds, 1e-3)},
         )
         check_time(limits)
-        if answer.x is None or answer.status != 0:
+        if not isinstance(answer, Optimum):
             return None
         multipliers = np.zeros(m)
-        multipliers[below] = -answer.ineqlin.marginals
-        if len(equal) > 0:
-            multipliers[equal] = -answer.eqlin.marginals
+        multipliers[below], multipliers[equal] = np.split(answer.prices, [len(below)])
         return answer.x[: p + (self.by == "max")], multipliers
 
     def points(self, x: Vector, limits: Limits) -> Iterator[list[Fraction]]:
@@ -190,19 +179,11 @@ class _Elastic:
 
     def value(self, w: Sequence[Fraction], limits: Limits) -> Fraction | None:
         """The exact value at a point; None if it violates a kept row."""
-        violations = self.violations(w, limits)
+        violations = _violations(self.system, w, limits)
         if any(v > 0 for v, u in zip(violations, self.weights, strict=True) if u is None):
             return None
         values = [v * u for v, u in zip(violations, self.weights, strict=True) if u is not None]
         return sum(values, Fraction(0)) if self.by == "total" else max(values, default=Fraction(0))
-
-    def violations(self, w: Sequence[Fraction], limits: Limits) -> list[Fraction]:
-        """The exact violation of every row, in the unit of the stated row."""
-        slacks = zip(self.system.slack(w, limits), self.sizes, self.free.tolist(), strict=True)
-        return [
-            (abs(slack) if equal else max(-slack, Fraction(0))) / size
-            for slack, size, equal in slacks
-        ]
 
     def multipliers(self, near: Vector, limits: Limits) -> Iterator[dict[int, Fraction]]:
         """Multipliers near the suggested ones: the simplest first, then the exact vertex."""
@@ -292,10 +273,26 @@ def violations_at(
 ) -> Iterator[tuple[int, Fraction]]:
     """Yield the number of every stated row that a point violates, and the exact violation."""
     split = split_equalities(system, system.fixed)
-    rows = _Elastic(split, {}, "total")
-    for number, value in zip(rows.numbers, rows.violations(w, limits), strict=True):
+    for i, value in enumerate(_violations(split, w, limits)):
         if value > 0:
-            yield number, value
+            yield _stated_number(split, i), value
+
+
+def _violations(system: System, w: Sequence[Fraction], limits: Limits) -> list[Fraction]:
+    """The exact violation of every row except e, in the unit of the stated row."""
+    slacks = zip(system.slack(w, limits), system.equalities.tolist(), strict=False)
+    return [
+        (abs(slack) if equal else max(-slack, Fraction(0))) / abs(system.factor(i))
+        for i, (slack, equal) in enumerate(slacks)
+    ]
+
+
+def _stated_number(system: System, i: int) -> int:
+    """The number of the stated row; of a fixed variable's halves, that of the right bound."""
+    sign = -1 if system.factor(i) < 0 else 1
+    number = int(system.numbers[i])
+    is_lower = number >= system.stated.m and sign < 0
+    return number + system.p if is_lower else number
 
 
 def _solution_near(

@@ -1,9 +1,10 @@
 """The largest r for which A w ≤ c − r·b has a solution, by Newton's method (D6, D8).
 
-If there is no solution for some r, the multipliers λ of the conflict prove r* ≤ ⟨c, λ⟩/⟨b, λ⟩. Each
-of these bounds is the value of a vertex, and the bounds fall strictly, so finitely many steps end
-at r*. If there are many steps, values of r further and further below the bound are tried. Once a
-point is known, the value halfway between its r and the bound is tried.
+Let r* be this largest r. A step tries one r. If there is no solution for it, the multipliers λ of
+the conflict prove r* ≤ ⟨c, λ⟩/⟨b, λ⟩, which is the next r. Each of these bounds is the value at a
+vertex, and each is less than the one before. So the bound is r* after finitely many steps. If there
+are many steps, values further and further below the bound are tried. Once a point is known, the
+value halfway between its r and the bound is tried.
 
 A bound with many digits is rounded down before it is tried. Then either the conflict at the rounded
 value proves a lower bound, or the point at the rounded value is close to the optimum. In the second

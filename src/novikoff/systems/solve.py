@@ -216,7 +216,7 @@ def solve_system(
 def _find(
     system: System, w0: Vector | None, point: str, limits: Limits, candidate: Candidate
 ) -> Point | Conflict:
-    """Find a point or a conflict by projection, starting with the point that was given."""
+    """Find a point or a conflict: the point that was given, or by `decide`."""
     start: list[Fraction] = []
     if w0 is not None or point == "nearest":
         start = system.homogeneous([0.0] * system.p if w0 is None else w0.tolist())

@@ -173,7 +173,7 @@ def stated_system(
         )
     if not isinstance(A, SystemModel) and package_of(A) is None:
         stated: LinearSystem | Arrays = stated_arrays(
-            A, c, A_eq, c_eq, lower, upper, strict, names, None, equality_names, variables
+            A, c, A_eq, c_eq, lower, upper, strict, names, equality_names, variables
         )
     else:
         parts = [("c", c), ("A_eq", A_eq), ("c_eq", c_eq), ("lower", lower), ("upper", upper)]
@@ -195,7 +195,6 @@ def stated_arrays(
     upper: Any = None,
     strict: Any = False,
     names: Sequence[str] | None = None,
-    keep: Any = None,
     equality_names: Sequence[str] | None = None,
     variables: Sequence[str] | None = None,
 ) -> Arrays:
@@ -240,7 +239,7 @@ def stated_arrays(
     if equality_names is not None:
         m = equal.shape[0]
         equality_names = _checked_names(equality_names, m, "equality_names", "rows of A_eq")
-    stated = Arrays(
+    return Arrays(
         matrix,
         right,
         equal,
@@ -253,7 +252,6 @@ def stated_arrays(
         names,
         equality_names=equality_names,
     )
-    return stated if keep is None else replace(stated, kept=row_numbers(stated, keep, "keep"))
 
 
 def _checked_names(names: Sequence[Any], n: int, argument: str, of: str) -> list[str]:

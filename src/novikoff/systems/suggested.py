@@ -66,7 +66,8 @@ _LEAST_VARIABLES = 40
 # A bound costs this share of a row in the program of Gleeson and Ryan: a conflict with few rows is
 # easier to read than one with few bounds.
 _COST_OF_BOUND = 0.01
-# Multipliers below these shares of the largest are left out of a suggested conflict, one try each.
+# A suggested conflict is tried several times: each time, rows with a multiplier below one of these
+# shares of the largest are left out.
 _CUTS = (1e-11, 1e-8, 1e-6)
 # A row whose slack is at most one of these, relative to its terms, is met with equality.
 _TIGHT = (1e-9, 1e-6)
