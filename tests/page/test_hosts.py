@@ -109,7 +109,7 @@ def test_the_points_as_a_table() -> None:
 # What is changed in the modules, and what is broken then.
 MUTANTS = {
     "mistakes are strict": ("if (m > threshold) raw", "if (m >= threshold) raw"),
-    "a bias in every row": ("bias ? label : 0]))", "label]))"),
+    "a bias in every row": ("bias ? label : 0]", "label]"),
     "a label is lost": ("label * x1, label * x2, bias", "label * x1, x2, bias"),
     "the start is forgotten": ("given?.[0] ?? 0", "0"),
     "the step is 1": ("w[j] += mu * value", "w[j] += value"),

@@ -7,7 +7,8 @@ import { words } from "./words.js";
 
 const ANSWERS = { run: answerRun, pocket: answerPocket, sides: answerSides, export: answerExport };
 
-/** Open the page. The records are the menu, the tour and the challenges; `begin` is what the file was written for.
+/** Open the page. The records are the menu, the tour and the challenges; `begin` is what the file was written
+ * for.
  * @param {{begin: Begin | null, records: Record<string, any>}} told */
 export function startAlone({ begin, records }) {
   const file = document.documentElement.cloneNode(true);
@@ -18,7 +19,9 @@ export function startAlone({ begin, records }) {
     forms: ["html", "csv", "embed"],
     ask: async (what, body) => {
       try {
-        return what === "export" && body.form === "html" ? withBegin(/** @type {Element} */ (file), body, records) : ANSWERS[what](body);
+        return what === "export" && body.form === "html"
+          ? withBegin(/** @type {Element} */ (file), body, records)
+          : ANSWERS[what](body);
       } catch (error) {
         throw new Refusal(/** @type {Error} */ (error).message);
       }
@@ -30,7 +33,8 @@ export function startAlone({ begin, records }) {
 }
 
 /** The text of this file with another question to begin with. @param {Element} file
- * @param {{question: Preset["question"], view: {moment: number}}} asked @param {Record<string, any>} records */
+ * @param {{question: Preset["question"], view: {moment: number}}} asked
+ * @param {Record<string, any>} records */
 function withBegin(file, { question, view: { moment } }, records) {
   const told = JSON.stringify({ begin: { question, moment }, records }).replace(/</g, "\\u003c");
   const script = /** @type {Element} */ (file.querySelector("#begin"));

@@ -5,7 +5,8 @@
  * questions, and compare the answers. */
 
 import {
-  direction, fraction, nearestTo0, over, product, rootOf, rounded, separable, sum, times, unit, wholeNumbers, wholeRoot,
+  direction, fraction, nearestTo0, over, product, rootOf, rounded, separable, sum, times, unit,
+  wholeNumbers, wholeRoot,
 } from "./exact.js";
 import { fewestMistakes } from "./lines.js";
 import { used, whole } from "./link.js";
@@ -16,7 +17,8 @@ import { words } from "./words.js";
 
 /** @typedef {import("./exact.js").Whole} Whole */
 /** @typedef {import("./exact.js").Fraction} Fraction */
-/** @typedef {{rows: Vec3[], whole: Whole[], power: number}} Problem the signed rows as floats, and as whole numbers times 2^power */
+/** @typedef {{rows: Vec3[], whole: Whole[], power: number}} Problem the signed rows as floats, and as whole
+ * numbers times 2^power */
 
 const MAX_UPDATES = 300;
 const MAX_VISITS = 2000;
@@ -27,7 +29,9 @@ const CLEAN = "a clean cycle";
 
 /** @param {Question} question @returns {Problem} */
 function problemOf({ points, bias }) {
-  const rows = points.map(([x1, x2, label]) => /** @type {Vec3} */ ([label * x1, label * x2, bias ? label : 0]));
+  const rows = points.map(
+    ([x1, x2, label]) => /** @type {Vec3} */ ([label * x1, label * x2, bias ? label : 0]),
+  );
   const { whole: signed, power } = wholeNumbers(rows);
   return { rows, whole: signed, power };
 }
@@ -35,13 +39,16 @@ function problemOf({ points, bias }) {
 /** ⟨a, w⟩ in floats. @param {number[]} a @param {number[]} w */
 const inner = (a, w) => a[0] * w[0] + a[1] * w[1] + a[2] * w[2];
 
-/** A vector of the question, or zeros; without a bias its last number is 0. @param {Question} question @param {Vec3 | null} given @returns {Vec3} */
+/** A vector of the question, or zeros; without a bias its last number is 0.
+ * @param {Question} question @param {Vec3 | null} given @returns {Vec3} */
 const vectorOf = ({ bias }, given) => [given?.[0] ?? 0, given?.[1] ?? 0, bias ? given?.[2] ?? 0 : 0];
 
-/** A number of a problem's unit, as a fraction. @param {bigint} value @param {number} power @returns {Fraction} */
+/** A number of a problem's unit, as a fraction.
+ * @param {bigint} value @param {number} power @returns {Fraction} */
 const inUnits = (value, power) => [value, 1n << BigInt(-power)];
 
-/** Answer a question with the verdict, the reference w* of the proof, and the run. @param {object} asked @returns {Answer} */
+/** Answer a question with the verdict, the reference w* of the proof, and the run.
+ * @param {object} asked @returns {Answer} */
 export function answerRun(asked) {
   const question = used(checkedQuestion(asked));
   if (question.points.length === 0) return { kind: "empty", sentence: words.answer.empty };
@@ -50,7 +57,9 @@ export function answerRun(asked) {
   const apart = near.point.some(Boolean);
   const support = [...near.rows].sort((i, j) => i - j);
   const square = times(inUnits(product(near.point, near.point), 2 * problem.power), [1n, near.divisor ** 2n]);
-  const found = apart ? { separated: question.points.map((_, row) => row), weak: null } : separable(problem.whole, near.rows);
+  const found = apart
+    ? { separated: question.points.map((_, row) => row), weak: null }
+    : separable(problem.whole, near.rows);
   const kind = apart ? "separable" : found.weak ? "quasi-separable" : "inseparable";
   const best = apart ? unit(near.point) : null;
   const reference = referenceOf(question, problem, best, square);
@@ -68,7 +77,8 @@ function squaredRadius({ whole: rows, power }) {
   return inUnits(largest, 2 * power);
 }
 
-/** The unit vector w* of the proof: the learner's own, or that of the largest margin. @param {Question} question @param {Problem} problem
+/** The unit vector w* of the proof: the learner's own, or that of the largest margin.
+ * @param {Question} question @param {Problem} problem
  * @param {Vec3 | null} best @param {Fraction} square γ² @returns {Reference | null} */
 function referenceOf(question, problem, best, square) {
   const mine = vectorOf(question, question.mine);
@@ -79,11 +89,22 @@ function referenceOf(question, problem, best, square) {
   const { whole: [exact], power } = wholeNumbers([own ? mine : w]);
   const sides = problem.whole.map((a) => product(a, exact));
   const least = sides.reduce((a, b) => (a < b ? a : b));
-  const squared = own ? times(inUnits(least * least, 2 * problem.power), [1n, product(exact, exact)]) : square;
+  const squared = own
+    ? times(inUnits(least * least, 2 * problem.power), [1n, product(exact, exact)])
+    : square;
   const margin = least < 0n && own ? -rootOf(squared, true) : rootOf(squared, false);
   const bound = updateBound(question, problem, margin > 0 ? squared : null);
-  return { w, margin, bound: bound === null ? null : Number(bound), bound_text: bound === null ? null : large(bound), formula: formulaOf(question), mine: own,
-    wrong: problem.whole.map((_, row) => row).filter((row) => product(problem.whole[row], wholeNumbers([w]).whole[0]) <= 0n) };
+  return {
+    w,
+    margin,
+    bound: bound === null ? null : Number(bound),
+    bound_text: bound === null ? null : large(bound),
+    formula: formulaOf(question),
+    mine: own,
+    wrong: problem.whole
+      .map((_, row) => row)
+      .filter((row) => product(problem.whole[row], wholeNumbers([w]).whole[0]) <= 0n),
+  };
 }
 
 /** The largest number of updates of this run, ⌊(R² + 2δ/μ)/γ² + 2‖w₀‖/(μγ)⌋; null if no theorem bounds it.
@@ -91,8 +112,15 @@ function referenceOf(question, problem, best, square) {
 function updateBound(question, problem, square) {
   if (square === null || question.rule === "aggressive") return null;
   const mu = fraction(question.step_size);
-  const start = sum(...vectorOf(question, question.start).map(fraction).map((value) => times(value, value)));
-  const [a, b] = over(sum(squaredRadius(problem), over(times([2n, 1n], fraction(question.threshold)), mu)), square);
+  const start = sum(
+    ...vectorOf(question, question.start)
+      .map(fraction)
+      .map((value) => times(value, value)),
+  );
+  const [a, b] = over(
+    sum(squaredRadius(problem), over(times([2n, 1n], fraction(question.threshold)), mu)),
+    square,
+  );
   const [c, d] = over(times([4n, 1n], start), times(mu, mu, square));
   if (c === 0n) return a / b;
   const fine = 1n << 64n;
@@ -102,7 +130,10 @@ function updateBound(question, problem, square) {
 /** The bound in letters. @param {Question} question */
 function formulaOf(question) {
   const below = question.step_size === 1 ? "" : "/μ";
-  const terms = [question.threshold > 0 && ` + 2δ${below}`, vectorOf(question, question.start).some(Boolean) && ` + 2γ‖w₀‖${below}`].filter(Boolean);
+  const terms = [
+    question.threshold > 0 && ` + 2δ${below}`,
+    vectorOf(question, question.start).some(Boolean) && ` + 2γ‖w₀‖${below}`,
+  ].filter(Boolean);
   return terms.length ? `(R²${terms.join("")})/γ²` : "R²/γ²";
 }
 
@@ -115,15 +146,23 @@ function large(bound) {
   return digits === 100n ? `1.0·10^${power + 1}` : `${digits / 10n}.${digits % 10n}·10^${power}`;
 }
 
-/** λ with the sum 1, the common point of the hulls, and weights that separate weakly. @param {Question} question
+/** λ with the sum 1, the common point of the hulls, and weights that separate weakly.
+ * @param {Question} question
  * @param {import("./exact.js").Nearest} near @param {Whole | null} weak */
 function contradictionOf({ points, bias }, { rows, multipliers, divisor }, weak) {
-  const weights = rows.map((row, k) => /** @type {[number, number]} */ ([row, rounded([multipliers[k], divisor], false)])).sort(([i], [j]) => i - j);
+  const weights = rows
+    .map((row, k) => /** @type {[number, number]} */ ([row, rounded([multipliers[k], divisor], false)]))
+    .sort(([i], [j]) => i - j);
   const plus = weights.filter(([row]) => points[row][2] > 0);
   const total = plus.reduce((done, [, weight]) => done + weight, 0);
-  const mean = (/** @type {0 | 1} */ j) => plus.reduce((done, [row, weight]) => done + weight * points[row][j], 0) / total;
+  const mean = (/** @type {0 | 1} */ j) =>
+    plus.reduce((done, [row, weight]) => done + weight * points[row][j], 0) / total;
   const meeting = !bias ? [0, 0] : plus.length ? [mean(0), mean(1)] : null;
-  return { weights, ...(meeting && { meeting: /** @type {Spot} */ (meeting) }), ...(weak && { weak: direction(weak) }) };
+  return {
+    weights,
+    ...(meeting && { meeting: /** @type {Spot} */ (meeting) }),
+    ...(weak && { weak: direction(weak) }),
+  };
 }
 
 /** @typedef {{kind: string, support: number[], separated: number[], run: Run, gamma: Fraction}} Told */
@@ -133,48 +172,75 @@ function headline(question, problem, { kind, support, separated, run, gamma }) {
   const { bias, points, rule, threshold } = question;
   if (bias && new Set(points.map(([, , label]) => label)).size === 1) return words.answer.oneLabel;
   if (kind === "inseparable") return words.answer.inseparable(bias, support);
-  if (kind === "quasi-separable") return words.answer.quasi(bias, separated.length, points.length - separated.length);
+  if (kind === "quasi-separable")
+    return words.answer.quasi(bias, separated.length, points.length - separated.length);
   const bound = updateBound(question, problem, gamma);
   const made = run.index.length;
   return words.answer.separable({
     gamma: rootOf(gamma, false), radius: rootOf(squaredRadius(problem), true),
     limit: bound === null ? words.answer.noLimit :
       words.answer.limit(formulaOf(question), large(bound), threshold > 0, bound === 1n),
-    made, converged: run.converged, mistakes: threshold > 0 || rule === "aggressive" ? run.mistakes[made] : null,
+    made, converged: run.converged,
+    mistakes: threshold > 0 || rule === "aggressive" ? run.mistakes[made] : null,
   });
 }
 
-/** The run, with its lists over t, which begin with t = 0. @param {Question} question @param {Problem} problem @param {Reference | null} reference @returns {Run} */
+/** The run, with its lists over t, which begin with t = 0.
+ * @param {Question} question @param {Problem} problem @param {Reference | null} reference @returns {Run} */
 function runOf(question, problem, reference) {
   const { rows } = problem;
   const raw = question.rule === "pocket" ? pocketRun(question, rows) : sweepRun(question, rows);
   const { index, n_steps, margin, visited, converged, stop, period } = raw;
   const start = vectorOf(question, question.start);
   const weights = [start];
-  for (const row of index) weights.push(/** @type {Vec3} */ (weights[weights.length - 1].map((value, j) => value + question.step_size * rows[row][j])));
+  for (const row of index)
+    weights.push(
+      /** @type {Vec3} */ (
+        weights[weights.length - 1].map((value, j) => value + question.step_size * rows[row][j])
+      ),
+    );
   const squares = weights.map((w) => inner(w, w));
   let mistakes = 0;
   const wrong = weights.map((w) => rows.filter((a) => !(inner(a, w) > 0)).length);
   const w_star = reference?.w;
   const along = w_star && weights.map((w) => inner(w, w_star));
   return {
-    index, n_steps, margin, tau: index.map(() => question.step_size), weights, averages: averagesOf(weights, n_steps), squared_norm: squares,
-    errors: raw.errors ?? wrong, mistakes: [0, ...margin.map((m) => (mistakes += m > 0 ? 0 : 1))], visited, converged, stop,
-    period: period !== null && sumsAreExact(question, index.length) ? period : null, ...(raw.pocket && { pocket: raw.pocket }), ...visitsOf(question, rows, raw, weights),
-    ...(along && { inner: along, cosine: along.map((value, t) => (squares[t] > 0 ? value / Math.sqrt(squares[t]) : 0)) }),
+    index, n_steps, margin, visited, converged, stop, weights,
+    tau: index.map(() => question.step_size),
+    averages: averagesOf(weights, n_steps),
+    squared_norm: squares,
+    errors: raw.errors ?? wrong,
+    mistakes: [0, ...margin.map((m) => (mistakes += m > 0 ? 0 : 1))],
+    period: period !== null && sumsAreExact(question, index.length) ? period : null,
+    ...(raw.pocket && { pocket: raw.pocket }),
+    ...visitsOf(question, rows, raw, weights),
+    ...(along && {
+      inner: along,
+      cosine: along.map((value, t) => (squares[t] > 0 ? value / Math.sqrt(squares[t]) : 0)),
+    }),
     bounds: proofBounds(question, problem, reference?.margin ?? 0, along?.[0] ?? 0, start, weights.length),
     ...(!start.some(Boolean) && { ceiling: ceilingsOf(squares, question.step_size) }),
   };
 }
 
-/** @typedef {{index: number[], n_steps: number[], margin: number[], visited: number, converged: boolean, stop: string, period: number | null, errors?: number[], pocket?: number[]}} Raw */
+/** @typedef {{index: number[], n_steps: number[], margin: number[], visited: number, converged: boolean,
+ *   stop: string, period: number | null, errors?: number[], pocket?: number[]}} Raw */
 
-/** The perceptron or the aggressive rule, in the order of the question. @param {Question} question @param {Vec3[]} rows @returns {Raw} */
+/** The perceptron or the aggressive rule, in the order of the question.
+ * @param {Question} question @param {Vec3[]} rows @returns {Raw} */
 function sweepRun(question, rows) {
   const { order, rule, seed, step_size: mu } = question;
   const threshold = rule === "aggressive" ? Infinity : question.threshold;
   const w = vectorOf(question, question.start);
-  const raw = { index: /** @type {number[]} */ ([]), n_steps: /** @type {number[]} */ ([]), margin: /** @type {number[]} */ ([]), visited: 0, converged: false, stop: "the limit on updates", period: /** @type {number | null} */ (null) };
+  const raw = {
+    index: /** @type {number[]} */ ([]),
+    n_steps: /** @type {number[]} */ ([]),
+    margin: /** @type {number[]} */ ([]),
+    visited: 0,
+    converged: false,
+    stop: "the limit on updates",
+    period: /** @type {number | null} */ (null),
+  };
   const update = (/** @type {number} */ row, /** @type {number} */ m) => {
     raw.index.push(row);
     raw.n_steps.push(raw.visited);
@@ -202,7 +268,8 @@ function sweepRun(question, rows) {
       if (m > threshold) raw.visited++;
       else if (update(row, m)) return raw;
     }
-    const quiet = raw.index.length === before && (order !== "random" || rows.every((a) => inner(a, w) > threshold));
+    const quiet =
+      raw.index.length === before && (order !== "random" || rows.every((a) => inner(a, w) > threshold));
     if (quiet) return ended();
     if (order === "cyclic" || order === "fixed") raw.period ??= watch.compare(w);
     if (++epochs === RUN_EPOCHS) return { ...raw, stop: "the limit on epochs" };
@@ -228,7 +295,8 @@ class Repetition {
   }
 }
 
-/** Whether all numbers of a run are whole and below 2⁵³: then its sums are exact. @param {Question} question @param {number} updates */
+/** Whether all numbers of a run are whole and below 2⁵³: then its sums are exact.
+ * @param {Question} question @param {number} updates */
 function sumsAreExact({ points, start, step_size }, updates) {
   const entries = points.flatMap(([x1, x2]) => [x1, x2]);
   const largest = Math.max(1, ...entries.map(Math.abs));
@@ -244,7 +312,8 @@ function worstRow(rows, lengths, w, threshold) {
   rows.forEach((a, row) => {
     const m = inner(a, w);
     if (m > threshold) return;
-    const violation = lengths[row] > 0 ? (m - (threshold < Infinity ? threshold : 0)) / lengths[row] : Infinity;
+    const violation =
+      lengths[row] > 0 ? (m - (threshold < Infinity ? threshold : 0)) / lengths[row] : Infinity;
     if (!worst || violation < least) [worst, least] = [{ row, m }, violation];
   });
   return /** @type {{row: number, m: number} | null} */ (worst);
@@ -263,7 +332,17 @@ function pocketRun(question, rows) {
     pocket.push(t === 0 || wrong.length < errors[pocket[t - 1]] ? t : pocket[t - 1]);
     if (wrong.length === 0 || t === MAX_UPDATES) {
       const stop = wrong.length === 0 ? "no mistake of w" : "the limit on updates";
-      return { index, n_steps: index.map((_, k) => k), margin, visited: index.length, converged: wrong.length === 0, stop, period: null, errors, pocket };
+      return {
+        index,
+        n_steps: index.map((_, k) => k),
+        margin,
+        visited: index.length,
+        converged: wrong.length === 0,
+        stop,
+        period: null,
+        errors,
+        pocket,
+      };
     }
     const row = wrong[rng.integer(wrong.length)];
     index.push(row);
@@ -272,7 +351,8 @@ function pocketRun(question, rows) {
   }
 }
 
-/** The mean of w over all rows visited up to each update. @param {Vec3[]} weights @param {number[]} n_steps */
+/** The mean of w over all rows visited up to each update.
+ * @param {Vec3[]} weights @param {number[]} n_steps */
 function averagesOf(weights, n_steps) {
   const total = [0, 0, 0];
   return weights.map((w, t) => {
@@ -283,7 +363,8 @@ function averagesOf(weights, n_steps) {
   });
 }
 
-/** The rows in the order of their visits, with ⟨a, w⟩ at each; null if there are too many, or if they depend on w.
+/** The rows in the order of their visits, with ⟨a, w⟩ at each; null if there are too many, or if they depend
+ * on w.
  * @param {Question} question @param {Vec3[]} rows @param {Raw} raw @param {Vec3[]} weights */
 function visitsOf({ order, rule, seed }, rows, { n_steps, visited }, weights) {
   if (rule === "pocket" || order.startsWith("max_") || visited > MAX_VISITS) return { visits: null };
@@ -314,7 +395,8 @@ function ceilingsOf(squares, mu) {
 }
 
 /** The three inequalities of the proof for t = 0, 1, …: lower bounds on ⟨w*, w⟩ and on the cosine are rounded
- * down, upper bounds on ‖w‖² up. @param {Question} question @param {Problem} problem @param {number} margin @param {number} along ⟨w*, w₀⟩
+ * down, upper bounds on ‖w‖² up.
+ * @param {Question} question @param {Problem} problem @param {number} margin @param {number} along ⟨w*, w₀⟩
  * @param {Vec3} start @param {number} count */
 function proofBounds({ step_size, threshold }, problem, margin, along, start, count) {
   const [mu, delta] = [step_size, threshold].map(fraction);
@@ -344,21 +426,29 @@ export function answerPocket(asked) {
   const wrong = (/** @type {Whole} */ exact) => own.filter((row) => product(signed[row], exact) <= 0n).length;
   // If the margin of these rows is tiny, rounding w may misclassify some of them.
   const tries = chosen.length ? [unit(aim), direction(aim)] : [/** @type {Vec3} */ ([0, 0, 0])];
-  const [[w, missed]] = tries.map((vector) => /** @type {[Vec3, number]} */ ([vector, wrong(wholeNumbers([vector]).whole[0])])).sort(([, i], [, j]) => i - j);
+  const [[w, missed]] = tries
+    .map((vector) => /** @type {[Vec3, number]} */ ([vector, wrong(wholeNumbers([vector]).whole[0])]))
+    .sort(([, i], [, j]) => i - j);
   const [errors, bound] = [fixed + missed, fixed + mistakes];
   const sentence = words.answer.fewest(question.bias, bound, errors);
   return { w, errors, bound, history: [[0, errors]], sentence };
 }
 
-/** Answer with the side of every point of a grid over a box. @param {{question?: object, box?: unknown}} asked @returns {Sides} */
+/** Answer with the side of every point of a grid over a box.
+ * @param {{question?: object, box?: unknown}} asked @returns {Sides} */
 export function answerSides({ question: given, box: asked }) {
   const question = used(checkedQuestion(given ?? {}));
   const box = checkedBox(asked);
   const [left, bottom, right, top] = box;
   if (question.sides === "line") throw new Error(words.wrong.sidesOfLine);
   const { score, name } = scoreOf(question);
-  const at = (/** @type {number} */ low, /** @type {number} */ high, /** @type {number} */ k) => low + k * (high - low) / (GRID - 1);
-  const rows = Array.from({ length: GRID }, (_, up) => Array.from({ length: GRID }, (__, across) => (score(at(left, right, across), at(bottom, top, up)) > 0 ? "+" : "-")).join(""));
+  const at = (/** @type {number} */ low, /** @type {number} */ high, /** @type {number} */ k) =>
+    low + (k * (high - low)) / (GRID - 1);
+  const rows = Array.from({ length: GRID }, (_, up) =>
+    Array.from({ length: GRID }, (__, across) =>
+      score(at(left, right, across), at(bottom, top, up)) > 0 ? "+" : "-",
+    ).join(""),
+  );
   const fit = question.points.filter(([x1, x2, label]) => score(x1, x2) * label > 0).length;
   return { box, rows, sentence: words.answer.shaded(name, fit, question.points.length) };
 }
@@ -369,17 +459,22 @@ function scoreOf(question) {
   if (question.points.length === 0) throw new Error(words.wrong.noPoints);
   if (question.sides === "network") {
     const fires = (/** @type {boolean} */ on) => (on ? 1 : 0);
-    return { score: (x1, x2) => fires(x1 + x2 >= 0.5) - fires(x1 + x2 >= 1.5) - 0.5, name: words.answer.network };
+    return {
+      score: (x1, x2) => fires(x1 + x2 >= 0.5) - fires(x1 + x2 >= 1.5) - 0.5,
+      name: words.answer.network,
+    };
   }
   return question.sides === "voted" ? voteOf(question) : kernelOf(question);
 }
 
-/** The voted perceptron: every w votes, once for each row visited with it (Freund and Schapire 1999). @param {Question} question */
+/** The voted perceptron: every w votes, once for each row visited with it (Freund and Schapire 1999).
+ * @param {Question} question */
 function voteOf(question) {
   if (question.rule === "pocket") throw new Error(words.wrong.noVote);
   const { weights, n_steps, visited } = runOf(question, problemOf(question), null);
   const votes = [...n_steps, visited].map((until, t) => until - (t ? n_steps[t - 1] : 0));
-  const score = (/** @type {number} */ x1, /** @type {number} */ x2) => weights.reduce((total, w, t) => total + (inner([x1, x2, 1], w) > 0 ? votes[t] : -votes[t]), 0);
+  const score = (/** @type {number} */ x1, /** @type {number} */ x2) =>
+    weights.reduce((total, w, t) => total + (inner([x1, x2, 1], w) > 0 ? votes[t] : -votes[t]), 0);
   return { score, name: words.answer.vote };
 }
 
@@ -393,7 +488,10 @@ function kernelOf({ points, bias, order, seed, sides }) {
   const gamma = spread > 0 ? 1 / spread : 1; // the kernel is as wide as the points spread
   const constant = bias ? 1 : 0;
   const kernel = (/** @type {number[]} */ [x1, x2], /** @type {number[]} */ [z1, z2]) =>
-    constant + (sides === "rbf" ? Math.exp(-gamma * ((x1 - z1) ** 2 + (x2 - z2) ** 2)) : (gamma * (x1 * z1 + x2 * z2) + 1) ** 2);
+    constant +
+    (sides === "rbf"
+      ? Math.exp(-gamma * ((x1 - z1) ** 2 + (x2 - z2) ** 2))
+      : (gamma * (x1 * z1 + x2 * z2) + 1) ** 2);
   const [scores, counts] = [points.map(() => 0), points.map(() => 0)];
   let [mistakes, epochs, clean] = [0, 0, false];
   for (const epoch of epochsOf(order, points.map(([x1, x2]) => x1 * x1 + x2 * x2 + constant), seed)) {
@@ -419,6 +517,7 @@ function kernelOf({ points, bias, order, seed, sides }) {
 export function answerExport({ form, question: given }) {
   if (form !== "csv") throw new Error(words.wrong.noFile);
   const { points, names } = whole(checkedQuestion(given ?? {}));
-  const cell = (/** @type {unknown} */ value) => (/[",\n]/.test(String(value)) ? `"${String(value).replace(/"/g, '""')}"` : String(value));
+  const cell = (/** @type {unknown} */ value) =>
+    /[",\n]/.test(String(value)) ? `"${String(value).replace(/"/g, '""')}"` : String(value);
   return [[...names, "label"], ...points].map((line) => `${line.map(cell).join(",")}\n`).join("");
 }

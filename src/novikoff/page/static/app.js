@@ -44,14 +44,17 @@ export class LabPage {
     /** The last points that the learner placed or pasted: the entry "your own" of the menu. */
     this.own = /** @type {Question | null} */ (null);
     this.player = 0;
-    /** The open panels of the two columns where there is no room for all, and the last panel that was opened. */
+    /** The open panels of the two columns where there is no room for all, and the last panel that was
+     * opened. */
     this.opened = { middle: "space", proof: "leaf" };
     this.shown = "leaf";
     this.speed = 1;
     /** Another order or rule whose run is compared, "" for none, and its run. */
     this.beside = { name: "", run: /** @type {Run | null} */ (null) };
     /** The parts that an embedded page shows, none for all. */
-    this.parts = this.linked ? (new URLSearchParams(location.search).get("embed") ?? "").split(",").filter(Boolean) : [];
+    this.parts = this.linked
+      ? (new URLSearchParams(location.search).get("embed") ?? "").split(",").filter(Boolean)
+      : [];
     this.menu = /** @type {Record<string, Preset>} */ ({});
     this.tour = new Tour(() => this.drawAround());
     this.challenges = new Challenges(this);
@@ -59,7 +62,8 @@ export class LabPage {
       this.sides = sides;
       this.draw();
     };
-    this.runs = new Latest((body) => host.ask("run", body), (answer) => this.receive(answer), (error) => this.fail(error));
+    const fail = (/** @type {unknown} */ error) => this.fail(error);
+    this.runs = new Latest((body) => host.ask("run", body), (answer) => this.receive(answer), fail);
     this.besides = new Latest((body) => host.ask("run", body), ({ run }) => {
       this.beside.run = run ?? null;
       this.draw();
@@ -100,7 +104,13 @@ export class LabPage {
     this.stop();
     this.plane.pointer.setMoving(false);
     Object.assign(this, {
-      question: structuredClone(question), selected: -1, predict: null, trouble: "", moment, pocket: null, sides: null,
+      question: structuredClone(question),
+      selected: -1,
+      predict: null,
+      trouble: "",
+      moment,
+      pocket: null,
+      sides: null,
     });
     this.plane.fit();
     this.answer = null; // the old answer is about other points
@@ -138,7 +148,8 @@ export class LabPage {
     this.begin(whole(question), { answer, pocket: null }, moment);
   }
 
-  /** Change the question. @param {(question: Question) => void} edit @param {{remember?: boolean, dragging?: boolean}} how */
+  /** Change the question.
+   * @param {(question: Question) => void} edit @param {{remember?: boolean, dragging?: boolean}} how */
   change(edit, { remember = true, dragging = false } = {}) {
     if (remember) this.remember();
     edit(this.question);
@@ -147,7 +158,8 @@ export class LabPage {
     if (!dragging) this.askLater();
   }
 
-  /** Multiply all points by a number, then move them. @param {number} factor @param {number} dx @param {number} dy */
+  /** Multiply all points by a number, then move them.
+   * @param {number} factor @param {number} dx @param {number} dy */
   move(factor, dx, dy) {
     const near = (/** @type {number} */ value) => Number(value.toPrecision(9));
     this.change(({ points }) => points.forEach((point) => {
@@ -234,15 +246,18 @@ export class LabPage {
 
   askMore() {
     if (!this.full) return;
-    if (this.full.kind !== "separable" && !this.pocket && !this.runs.busy) this.pockets.ask(brief(this.question));
+    if (this.full.kind !== "separable" && !this.pocket && !this.runs.busy)
+      this.pockets.ask(brief(this.question));
     if (JSON.stringify(this.sides?.box) !== JSON.stringify(this.plane.box())) this.askSides();
   }
 
   askSides() {
-    if (this.question.sides !== "line") this.shades.ask({ question: brief(this.question), box: this.plane.box() });
+    if (this.question.sides !== "line")
+      this.shades.ask({ question: brief(this.question), box: this.plane.box() });
   }
 
-  /** Show an answer. If the old run was shown at its end, the new run is too. @param {Answer} answer @param {Pocket | null} pocket */
+  /** Show an answer. If the old run was shown at its end, the new run is too.
+   * @param {Answer} answer @param {Pocket | null} pocket */
   receive(answer, pocket = null, sides = this.sides) {
     const ended = this.full !== null && this.moment >= lastMoment(this.full.run);
     Object.assign(this, { answer, trouble: "", pocket, sides });
@@ -360,7 +375,11 @@ export class LabPage {
   finishPrediction(said = "") {
     const { full, predict } = this;
     if (!full || !predict) return;
-    this.predict = { ...predict, asked: "done", said: said + outcome(full, this.question, predict.count ?? "") };
+    this.predict = {
+      ...predict,
+      asked: "done",
+      said: said + outcome(full, this.question, predict.count ?? ""),
+    };
     this.goTo(lastMoment(full.run));
   }
 
@@ -395,14 +414,20 @@ export class LabPage {
   }
 
 
-  /** Open a preset. @param {string} name @param {{question?: Partial<Question>, at?: number, beside?: string}} how */
+  /** Open a preset.
+   * @param {string} name @param {{question?: Partial<Question>, at?: number, beside?: string}} how */
   async choose(name, { question = {}, at = this.menu[name].at, beside = this.menu[name].beside ?? "" } = {}) {
     const record = Object.keys(question).length > 0 ? undefined : await this.host.record(name);
-    Object.assign(this, { lesson: this.menu[name].lesson, preset: name, beside: { name: beside, run: null } });
+    Object.assign(this, {
+      lesson: this.menu[name].lesson,
+      preset: name,
+      beside: { name: beside, run: null },
+    });
     this.begin(whole({ ...this.menu[name].question, ...question }), record, at);
   }
 
-  /** Open an entry of the menu: a preset, a challenge, or "" for the learner's own points. @param {string} name */
+  /** Open an entry of the menu: a preset, a challenge, or "" for the learner's own points.
+   * @param {string} name */
   pick(name) {
     this.root.dataset.settled = "false";
     this.challenges.end();
@@ -493,7 +518,8 @@ async function watchReady(page) {
   if (next) window.setTimeout(() => watchReady(page), RETRY);
 }
 
-/** The page in a notebook. @param {HTMLElement} root @param {Host} host @param {Preset["question"]} question */
+/** The page in a notebook.
+ * @param {HTMLElement} root @param {Host} host @param {Preset["question"]} question */
 export function startWidget(root, host, question) {
   const node = h("div", { class: "lab embedded" });
   refill(root, node);

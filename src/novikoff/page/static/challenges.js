@@ -4,7 +4,8 @@ import { button, h, refill } from "./dom.js";
 import { used, whole } from "./link.js";
 import { words } from "./words.js";
 
-/** @typedef {{title: string, goal: string, preset: string, question?: Partial<Question>, beside?: string, panel: string}} Challenge */
+/** @typedef {{title: string, goal: string, preset: string, question?: Partial<Question>, beside?: string,
+ *   panel: string}} Challenge */
 /** @typedef {{text: string, done: boolean}} Score */
 
 /** The score of each challenge; a text alone says what the rules are.
@@ -44,7 +45,8 @@ const SCORES = {
 const samePlaces = (question, points) => points.length === question.points.length &&
   points.every(([x, y], row) => x === question.points[row][0] && y === question.points[row][1]);
 
-/** Whether all points are where they were and have their labels. @param {Question} question @param {Point[]} points */
+/** Whether all points are where they were and have their labels.
+ * @param {Question} question @param {Point[]} points */
 const samePoints = (question, points) =>
   samePlaces(question, points) && points.every(([, , label], row) => label === question.points[row][2]);
 
@@ -58,7 +60,11 @@ export class Challenges {
     this.name = "";
     this.claimed = "";
     this.score = h("p", { class: "score", "aria-live": "polite" });
-    this.node = h("section", { class: "panel tour challenge", "aria-label": words.challenge.label, hidden: true });
+    this.node = h("section", {
+      class: "panel tour challenge",
+      "aria-label": words.challenge.label,
+      hidden: true,
+    });
   }
 
   /** @param {Record<string, Preset>} menu @param {Record<string, Challenge>} all */
@@ -86,7 +92,12 @@ export class Challenges {
     const { title, goal, beside = "", panel } = this.all[name];
     Object.assign(this, { name, claimed });
     const end = button("clear", words.challenge.end, () => this.end(), { id: "end-challenge" });
-    refill(this.node, h("header", {}, h("h2", {}, words.challenge.heading(title)), end), h("p", {}, goal), this.score);
+    refill(
+      this.node,
+      h("header", {}, h("h2", {}, words.challenge.heading(title)), end),
+      h("p", {}, goal),
+      this.score,
+    );
     this.node.hidden = false;
     this.lab.show(panel);
     this.lab.compare(beside);
@@ -103,7 +114,8 @@ export class Challenges {
   /** The score, or what is missing for one. @returns {Score} */
   result() {
     const { full } = this.lab;
-    const found = this.name && full ? SCORES[this.name](this.lab, full, this.given(this.name)) : words.challenge.place;
+    const found =
+      this.name && full ? SCORES[this.name](this.lab, full, this.given(this.name)) : words.challenge.place;
     return typeof found === "string" ? { text: found, done: false } : found;
   }
 

@@ -3,12 +3,15 @@
 /** @typedef {Record<string, unknown>} Attributes */
 /** @typedef {(Node | string | null | false | undefined)} Child */
 
-/** Set attributes and children of an element. A function becomes a listener: `onclick`. @template {Element} E @param {E} node
+/** Set attributes and children of an element. A function becomes a listener: `onclick`.
+ * @template {Element} E @param {E} node
  * @param {Attributes} attributes @param {Child[]} children @returns {E} */
 function dress(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
-    if (typeof value === "function") node.addEventListener(name.slice(2), /** @type {EventListener} */ (value));
-    else if (value !== false && value !== null && value !== undefined) node.setAttribute(name, value === true ? "" : String(value));
+    if (typeof value === "function")
+      node.addEventListener(name.slice(2), /** @type {EventListener} */ (value));
+    else if (value !== false && value !== null && value !== undefined)
+      node.setAttribute(name, value === true ? "" : String(value));
   }
   refill(node, ...children);
   return node;
@@ -16,7 +19,8 @@ function dress(node, attributes, children) {
 
 /** An HTML element. @template {keyof HTMLElementTagNameMap} K @param {K} tag
  * @param {Attributes} attributes @param {Child[]} children */
-export const h = (tag, attributes = {}, ...children) => dress(document.createElement(tag), attributes, children);
+export const h = (tag, attributes = {}, ...children) =>
+  dress(document.createElement(tag), attributes, children);
 
 /** An SVG element. @template {keyof SVGElementTagNameMap} K @param {K} tag
  * @param {Attributes} attributes @param {Child[]} children */
@@ -65,15 +69,21 @@ const ICONS = {
 
 /** @param {string} name */
 export const icon = (name) =>
-  s("svg", { viewBox: "0 0 24 24", class: "icon", "aria-hidden": "true" }, s("path", { d: ICONS[name] ?? "" }));
+  s(
+    "svg",
+    { viewBox: "0 0 24 24", class: "icon", "aria-hidden": "true" },
+    s("path", { d: ICONS[name] ?? "" }),
+  );
 
 /** A button with an icon ("" is none). Its text is shown, or is its label for screen readers.
- * @param {string} name @param {string} text @param {(event: Event) => void} onclick @param {{shown?: boolean, class?: string, id?: string}} options */
+ * @param {string} name @param {string} text @param {(event: Event) => void} onclick
+ * @param {{shown?: boolean, class?: string, id?: string}} options */
 export const button = (name, text, onclick, { shown, ...more } = {}) =>
   h("button", { type: "button", onclick, title: text, "aria-label": shown ? null : text, ...more },
     name ? icon(name) : null, shown ? text : null);
 
-/** A panel with a heading that opens it where there is no room for all panels. @param {Lab} lab @param {string} name
+/** A panel with a heading that opens it where there is no room for all panels.
+ * @param {Lab} lab @param {string} name
  * @param {Child} beside what stands beside the title @param {Child[]} body */
 export function fold(lab, name, beside, ...body) {
   const title = h("button", { type: "button", class: "opener", onclick: () => lab.show(name) });
@@ -81,14 +91,16 @@ export function fold(lab, name, beside, ...body) {
   return { title, node: h("section", { class: "panel fold", "data-panel": name }, header, ...body) };
 }
 
-/** Follow a pointer that is pressed on an element. @param {SVGElement} node @param {(event: PointerEvent) => void} follow */
+/** Follow a pointer that is pressed on an element.
+ * @param {SVGElement} node @param {(event: PointerEvent) => void} follow */
 export function whilePressed(node, follow) {
   node.addEventListener("pointerdown", follow);
   node.addEventListener("pointermove", (event) => { if (event.buttons & 1) follow(event); });
 }
 
 /** The number on a horizontal or vertical axis. @param {number} x @param {number} y @param {string} text */
-export const tick = (x, y, text, anchor = "middle") => s("text", { class: "tick", x, y, "text-anchor": anchor }, text);
+export const tick = (x, y, text, anchor = "middle") =>
+  s("text", { class: "tick", x, y, "text-anchor": anchor }, text);
 
 /** A menu with a title that opens it. @param {string} id @param {Child[]} title @param {Child[]} items */
 export const menu = (id, title, ...items) =>

@@ -59,7 +59,8 @@ function cutFloat(head, power, more, up) {
   return Number(kept + (away ? 1n : 0n)) * 2 ** (power + Number(cut));
 }
 
-/** A fraction as a float, not below it if `up` and not above it otherwise. @param {Fraction} value @param {boolean} up @returns {number} */
+/** A fraction as a float, not below it if `up` and not above it otherwise.
+ * @param {Fraction} value @param {boolean} up @returns {number} */
 export function rounded([above, below], up) {
   if (above < 0n) return -rounded([-above, below], !up);
   if (above === 0n) return 0;
@@ -68,7 +69,8 @@ export function rounded([above, below], up) {
   return cutFloat(shifted / below, -shift, shifted % below !== 0n, up);
 }
 
-/** The square root of a fraction as a float, rounded in the same way. @param {Fraction} square @param {boolean} up */
+/** The square root of a fraction as a float, rounded in the same way.
+ * @param {Fraction} square @param {boolean} up */
 export function rootOf([above, below], up) {
   if (above === 0n) return 0;
   const shift = Math.max(0, 2 * Math.ceil((4 * DIGITS + lengthOf(below) - lengthOf(above)) / 2));
@@ -87,7 +89,12 @@ export function wholeNumbers(vectors) {
     return power + zeros;
   });
   const power = Math.min(0, ...powers);
-  const whole = parts.map((vector) => /** @type {Whole} */ (vector.map(([size, at]) => at < power ? size >> BigInt(power - at) : size << BigInt(at - power))));
+  const whole = parts.map(
+    (vector) =>
+      /** @type {Whole} */ (
+        vector.map(([size, at]) => (at < power ? size >> BigInt(power - at) : size << BigInt(at - power)))
+      ),
+  );
   return { whole, power };
 }
 
@@ -95,13 +102,20 @@ export function wholeNumbers(vectors) {
 export const product = (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 
 /** @param {Whole} a @param {Whole} b @returns {Whole} */
-export const cross = (a, b) => [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
+export const cross = (a, b) => [
+  a[1] * b[2] - a[2] * b[1],
+  a[2] * b[0] - a[0] * b[2],
+  a[0] * b[1] - a[1] * b[0],
+];
 
 /** @param {Whole} a @param {Whole} b @returns {Whole} */
 const minus = (a, b) => [a[0] - b[0], a[1] - b[1], a[2] - b[2]];
 
 /** @param {Whole[]} vectors @param {bigint[]} multipliers @returns {Whole} */
-const combined = (vectors, multipliers) => /** @type {Whole} */ ([0, 1, 2].map((j) => vectors.reduce((total, vector, k) => total + multipliers[k] * vector[j], 0n)));
+const combined = (vectors, multipliers) =>
+  /** @type {Whole} */ (
+    [0, 1, 2].map((j) => vectors.reduce((total, vector, k) => total + multipliers[k] * vector[j], 0n))
+  );
 
 /** The multipliers of the point nearest to 0 in the affine hull of up to four rows, with a positive
  * sum. @param {Whole[]} rows affinely independent */
@@ -113,20 +127,32 @@ function affineMultipliers(rows) {
     const normal = cross(minus(q, p), minus(r, p));
     return [cross(q, r), cross(r, p), cross(p, q)].map((area) => product(area, normal));
   }
-  const volumes = [product(q, cross(r, s)), -product(p, cross(r, s)), product(p, cross(q, s)), -product(p, cross(q, r))];
+  const volumes = [
+    product(q, cross(r, s)),
+    -product(p, cross(r, s)),
+    product(p, cross(q, s)),
+    -product(p, cross(q, r)),
+  ];
   return volumes.reduce((a, b) => a + b) > 0n ? volumes : volumes.map((volume) => -volume);
 }
 
-/** The nearest point of a few rows, if all its multipliers are positive. @param {Whole[]} whole @param {number[]} rows
+/** The nearest point of a few rows, if all its multipliers are positive.
+ * @param {Whole[]} whole @param {number[]} rows
  * @returns {Nearest | null} */
 function inside(whole, rows) {
   const corners = rows.map((row) => whole[row]);
   const multipliers = affineMultipliers(corners);
   if (multipliers.some((multiplier) => multiplier <= 0n)) return null;
-  return { point: combined(corners, multipliers), divisor: multipliers.reduce((a, b) => a + b), rows, multipliers };
+  return {
+    point: combined(corners, multipliers),
+    divisor: multipliers.reduce((a, b) => a + b),
+    rows,
+    multipliers,
+  };
 }
 
-/** The row with the least product with a vector; the first of equals. @param {Whole[]} whole @param {Whole} vector */
+/** The row with the least product with a vector; the first of equals.
+ * @param {Whole[]} whole @param {Whole} vector */
 function lowest(whole, vector) {
   let [best, least] = [0, product(whole[0], vector)];
   for (let row = 1; row < whole.length; row++) {
@@ -140,7 +166,10 @@ function lowest(whole, vector) {
  * row that is farthest on the near side, and take the nearest point of these few rows.
  * @param {Whole[]} whole @returns {Nearest} */
 export function nearestTo0(whole) {
-  const first = whole.reduce((best, vector, row) => (product(vector, vector) < product(whole[best], whole[best]) ? row : best), 0);
+  const first = whole.reduce(
+    (best, vector, row) => (product(vector, vector) < product(whole[best], whole[best]) ? row : best),
+    0,
+  );
   let found = /** @type {Nearest} */ (inside(whole, [first]));
   for (;;) {
     const { point, divisor, rows } = found;
@@ -148,8 +177,12 @@ export function nearestTo0(whole) {
     const { row, least } = lowest(whole, point);
     if (square === 0n || least * divisor >= square) return found;
     const few = [...rows, row];
-    const subsets = Array.from({ length: 1 << rows.length }, (_, chosen) => few.filter((_, k) => k === rows.length || chosen >> k & 1));
-    const isNearest = (/** @type {Nearest | null} */ near) => near !== null && few.every((k) => product(whole[k], near.point) * near.divisor >= product(near.point, near.point));
+    const subsets = Array.from({ length: 1 << rows.length }, (_, chosen) =>
+      few.filter((_, k) => k === rows.length || (chosen >> k) & 1),
+    );
+    const isNearest = (/** @type {Nearest | null} */ near) =>
+      near !== null &&
+      few.every((k) => product(whole[k], near.point) * near.divisor >= product(near.point, near.point));
     found = /** @type {Nearest} */ (subsets.map((subset) => inside(whole, subset)).find(isNearest));
   }
 }
@@ -162,28 +195,34 @@ export function separable(whole, contradiction) {
   const fixed = [...contradiction]; // ⟨a, w⟩ = 0 on these rows, for every such w
   for (;;) {
     const basis = complement(fixed.map((row) => whole[row]));
-    const views = whole.map((vector) => /** @type {Whole} */ ([0, 1, 2].map((k) => (basis[k] ? product(basis[k], vector) : 0n))));
+    const views = whole.map(
+      (vector) => /** @type {Whole} */ ([0, 1, 2].map((k) => (basis[k] ? product(basis[k], vector) : 0n))),
+    );
     const left = whole.map((_, row) => row).filter((row) => views[row].some(Boolean));
     if (left.length === 0) return { separated: [], weak: null };
     const near = nearestTo0(left.map((row) => views[row]));
-    if (near.point.some(Boolean)) return { separated: left, weak: combined(basis, near.point.slice(0, basis.length)) };
+    if (near.point.some(Boolean))
+      return { separated: left, weak: combined(basis, near.point.slice(0, basis.length)) };
     fixed.push(...near.rows.map((k) => left[k]));
   }
 }
 
-/** Vectors that span everything at right angles to some vectors. @param {Whole[]} vectors @returns {Whole[]} */
+/** Vectors that span everything at right angles to some vectors.
+ * @param {Whole[]} vectors @returns {Whole[]} */
 function complement(vectors) {
   const first = vectors.find((vector) => vector.some(Boolean));
   if (!first) return [[1n, 0n, 0n], [0n, 1n, 0n], [0n, 0n, 1n]];
   const normals = vectors.map((vector) => cross(first, vector)).filter((normal) => normal.some(Boolean));
-  if (normals.length > 0) return normals.every((normal) => !cross(normal, normals[0]).some(Boolean)) ? [normals[0]] : [];
+  if (normals.length > 0)
+    return normals.every((normal) => !cross(normal, normals[0]).some(Boolean)) ? [normals[0]] : [];
   const axis = first.findIndex((value) => value !== 0n);
   const units = /** @type {Whole[]} */ ([[1n, 0n, 0n], [0n, 1n, 0n], [0n, 0n, 1n]]);
   const across = cross(first, units[(axis + 1) % 3]);
   return [across, cross(first, across)];
 }
 
-/** A vector of whole numbers as floats of any common length; every number keeps its own digits. @param {Whole} vector @returns {Vec3} */
+/** A vector of whole numbers as floats of any common length; every number keeps its own digits.
+ * @param {Whole} vector @returns {Vec3} */
 export function direction(vector) {
   const sizes = vector.map((value) => (value < 0n ? -value : value));
   const longest = Math.max(...sizes.map(lengthOf));

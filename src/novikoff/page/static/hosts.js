@@ -22,7 +22,12 @@ export const LIBRARY = {
 /** The server of `novikoff lab`. @returns {Host} */
 export const servedHost = () => ({
   ...LIBRARY,
-  ask: (what, body) => load(`/api/${what}`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
+  ask: (what, body) =>
+    load(`/api/${what}`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+    }),
   ready: () => load("/api/ready"),
   record: (name) => load(`/static/presets/${name}.json`),
 });
@@ -30,7 +35,8 @@ export const servedHost = () => ({
 /** Sends one question at a time. While it waits for the answer, it keeps only the newest of the
  * later questions. It drops the answer to a question that is older than the one shown. */
 export class Latest {
-  /** @param {(body: any) => Promise<any>} send @param {(answer: any) => void} show @param {(error: unknown) => void} fail */
+  /** @param {(body: any) => Promise<any>} send
+   * @param {(answer: any) => void} show @param {(error: unknown) => void} fail */
   constructor(send, show, fail = () => {}) {
     this.send = send;
     this.show = show;

@@ -42,13 +42,15 @@ export function listen(root, lab, dialog, present) {
   const embedded = root.classList.contains("embedded"); // then keys outside the page belong to the notebook
   (embedded ? root : document).addEventListener("keydown", (event) => {
     const endPresenting = root.classList.contains("presenting") ? present : null;
-    if (!dialog.open && handleKey(/** @type {KeyboardEvent} */ (event), lab, endPresenting)) event.preventDefault();
+    if (!dialog.open && handleKey(/** @type {KeyboardEvent} */ (event), lab, endPresenting))
+      event.preventDefault();
     if (embedded) event.stopPropagation();
   });
   root.addEventListener("click", (event) => {
     const target = /** @type {HTMLElement} */ (event.target);
     const pressed = target.closest("button, summary, [type=checkbox], [type=radio], [type=range]");
-    if (event.detail > 0 && pressed && !dialog.open) /** @type {HTMLElement} */ (document.activeElement)?.blur();
+    if (event.detail > 0 && pressed && !dialog.open)
+      /** @type {HTMLElement} */ (document.activeElement)?.blur();
   });
   let pointed = false; // whether the last input was by a pointer
   root.addEventListener("pointerdown", () => { pointed = true; }, true);

@@ -20,7 +20,10 @@ export class Layout {
     this.lesson = h("span", { "aria-live": "polite" });
     this.status = h("span", { class: "status" });
     this.trouble = h("p", { class: "trouble", role: "alert", hidden: true });
-    this.present = button("present", words.tools.present, () => this.togglePresent(), { shown: true, id: "present" });
+    this.present = button("present", words.tools.present, () => this.togglePresent(), {
+      shown: true,
+      id: "present",
+    });
     this.dialogs = new Dialogs(lab);
     this.sharing = new Sharing(lab, (sentence) => { this.timeline.sentence.textContent = sentence; });
     this.timeline = new Timeline(lab, lab.parts.length > 0 && this.sharing.outside());
@@ -37,20 +40,33 @@ export class Layout {
     const { help, tour } = words.tools;
     const { legend, panel } = words.plane;
     const links = h("div", { class: "links" },
-      lab.linked && button("eye", tour, () => lab.startTour(), { shown: true, id: "tour" }), sharing.link, sharing.menu,
+      lab.linked && button("eye", tour, () => lab.startTour(), { shown: true, id: "tour" }),
+      sharing.link, sharing.menu,
       this.present, button("help", help, () => dialogs.help(), { id: "help" }));
-    const keys = Object.entries(legend).map(([name, text]) => h("li", { class: `key-${name}` }, h("i"), text));
+    const answers = h("small", { class: "by", title: lab.host.about }, words.page.answers(lab.host.name));
+    const keys = Object.entries(legend).map(([name, text]) =>
+      h("li", { class: `key-${name}` }, h("i"), text));
     refill(this.root,
       h("header", { class: "top" },
-        h("h1", {}, words.page.title, h("small", { class: "by", title: lab.host.about }, words.page.answers(lab.host.name))),
-        h("div", { class: "says" }, this.verdict, h("p", { class: "lesson" }, this.lesson, this.status)), links),
+        h("h1", {}, words.page.title, answers),
+        h("div", { class: "says" }, this.verdict, h("p", { class: "lesson" }, this.lesson, this.status)),
+        links),
       this.tools.node, lab.tour.node, lab.challenges.node, this.trouble,
       h("div", { class: "panels" },
         h("section", { class: "panel plane-panel", "aria-label": panel },
           h("div", { class: "drawing" }, lab.plane.node, lab.plane.tip),
-          h("ul", { class: "legend" }, ...keys, lab.plane.note, lab.plane.absent)),
-        h("div", { class: "side" }, h("div", { class: "middle" }, this.space.node, this.step.node), this.proof.node)),
-      this.timeline.node, dialogs.node);
+          h("ul", { class: "legend" }, ...keys, lab.plane.note, lab.plane.absent),
+        ),
+        h(
+          "div",
+          { class: "side" },
+          h("div", { class: "middle" }, this.space.node, this.step.node),
+          this.proof.node,
+        ),
+      ),
+      this.timeline.node,
+      dialogs.node,
+    );
     this.root.classList.toggle("embed", lab.parts.length > 0);
     this.root.dataset.embed = lab.parts.join(" ");
   }
@@ -60,7 +76,11 @@ export class Layout {
     const { lab, root } = this;
     const { answer, predict, question } = lab;
     Object.assign(root.dataset, {
-      kind: answer?.kind ?? "", name: lab.chosen, settled: lab.settled, rule: question.rule, challenge: lab.challenges.name,
+      kind: answer?.kind ?? "",
+      name: lab.chosen,
+      settled: lab.settled,
+      rule: question.rule,
+      challenge: lab.challenges.name,
     });
     for (const [name, on] of Object.entries({
       veiled: predict !== null, seedless: !this.tools.seeded, touring: lab.tour.at >= 0,
@@ -70,7 +90,10 @@ export class Layout {
       const name = node.getAttribute("data-panel") ?? "";
       node.classList.toggle("open", lab.opened.middle === name || lab.opened.proof === name);
       node.classList.toggle("shown", lab.shown === name);
-      node.classList.toggle("part", lab.parts.includes(name) || (lab.parts.includes("proof") && lab.shown === name));
+      node.classList.toggle(
+        "part",
+        lab.parts.includes(name) || (lab.parts.includes("proof") && lab.shown === name),
+      );
     }
     this.verdict.textContent = predict ? words.predict.title : answer?.sentence ?? words.page.waiting;
     this.verdict.className = `verdict ${answer?.kind ?? ""}`;

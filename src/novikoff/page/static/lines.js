@@ -12,12 +12,16 @@ import { cross, product } from "./exact.js";
 const ROUNDING = 2 ** -49; // more than the relative rounding error of a product of three rows
 
 /** The rows that a line with the fewest mistakes classifies correctly, and its mistakes.
- * @param {Vec3[]} rows none is 0 @param {Whole[]} signed the same rows as whole numbers @returns {{right: number[], mistakes: number}} */
+ * @param {Vec3[]} rows none is 0
+ * @param {Whole[]} signed the same rows as whole numbers @returns {{right: number[], mistakes: number}} */
 export function fewestMistakes(rows, signed) {
   const n = rows.length;
   let best = { right: /** @type {number[]} */ ([]), mistakes: n };
-  const offer = (/** @type {number[]} */ right) => { if (n - right.length < best.mistakes) best = { right, mistakes: n - right.length }; };
-  const apart = (/** @type {number} */ i, /** @type {number} */ j) => cross(signed[i], signed[j]).some(Boolean);
+  const offer = (/** @type {number[]} */ right) => {
+    if (n - right.length < best.mistakes) best = { right, mistakes: n - right.length };
+  };
+  const apart = (/** @type {number} */ i, /** @type {number} */ j) =>
+    cross(signed[i], signed[j]).some(Boolean);
   const all = rows.map((_, row) => row);
   if (n > 0 && all.every((row) => !apart(0, row))) offer(alongLine(all, signed));
   for (let i = 0; i < n; i++) for (let j = i + 1; j < n; j++) {
@@ -37,7 +41,11 @@ export function fewestMistakes(rows, signed) {
 function signsAround(rows, signed, i, j, enough) {
   const [[a1, a2, a3], [b1, b2, b3]] = [rows[i], rows[j]];
   const [x, y, z] = [a2 * b3 - a3 * b2, a3 * b1 - a1 * b3, a1 * b2 - a2 * b1];
-  const [ex, ey, ez] = [Math.abs(a2 * b3) + Math.abs(a3 * b2), Math.abs(a3 * b1) + Math.abs(a1 * b3), Math.abs(a1 * b2) + Math.abs(a2 * b1)];
+  const [ex, ey, ez] = [
+    Math.abs(a2 * b3) + Math.abs(a3 * b2),
+    Math.abs(a3 * b1) + Math.abs(a1 * b3),
+    Math.abs(a1 * b2) + Math.abs(a2 * b1),
+  ];
   let exact = /** @type {Whole | null} */ (null);
   let [plus, minus] = [0, 0];
   const signs = new Int8Array(rows.length);
@@ -75,7 +83,8 @@ function inPlane(flat, signed, normal) {
   return best;
 }
 
-/** The larger of the two groups of parallel rows that point to the same side. @param {number[]} parallel @param {Whole[]} signed */
+/** The larger of the two groups of parallel rows that point to the same side.
+ * @param {number[]} parallel @param {Whole[]} signed */
 function alongLine(parallel, signed) {
   const same = parallel.filter((row) => product(signed[row], signed[parallel[0]]) > 0n);
   return 2 * same.length >= parallel.length ? same : parallel.filter((row) => !same.includes(row));

@@ -9,8 +9,16 @@ export const SIDES = ["line", "voted", "rbf", "poly", "network"];
 
 /** @type {Omit<Question, "points">} */
 const PLAIN = {
-  order: "cyclic", seed: 0, bias: true, rule: "perceptron", step_size: 1, threshold: 0, start: null, mine: null,
-  names: ["x₁", "x₂"], sides: "line",
+  order: "cyclic",
+  seed: 0,
+  bias: true,
+  rule: "perceptron",
+  step_size: 1,
+  threshold: 0,
+  start: null,
+  mine: null,
+  names: ["x₁", "x₂"],
+  sides: "line",
 };
 
 /** @param {Partial<Question> & {points: Point[]}} given @returns {Question} */
@@ -35,21 +43,38 @@ export function brief(question) {
 /** @param {Question} question @param {number} moment */
 export function toLink(question, moment) {
   const { points, ...others } = brief(question);
-  const parts = [`p=${points.map((/** @type {Point} */ point) => point.join(",")).join(";")}`, `at=${moment}`];
+  const parts = [
+    `p=${points.map((/** @type {Point} */ point) => point.join(",")).join(";")}`,
+    `at=${moment}`,
+  ];
   for (const [name, value] of Object.entries(others)) {
     parts.push(`${name}=${encodeURIComponent(typeof value === "string" ? value : JSON.stringify(value))}`);
   }
   return parts.join("&");
 }
 
-/** The question in a link. Anyone may have written it, so it may not be a valid question. @param {string} text */
+/** The question in a link. Anyone may have written it, so it may not be a valid question.
+ * @param {string} text */
 export function fromLink(text) {
-  const { p = "", at = "", tour = "", challenge = "", score = "", ...others } = Object.fromEntries(new URLSearchParams(text));
-  const points = p.split(";").filter(Boolean).map((part) => part.split(",").map(Number));
+  const {
+    p = "",
+    at = "",
+    tour = "",
+    challenge = "",
+    score = "",
+    ...others
+  } = Object.fromEntries(new URLSearchParams(text));
+  const points = p
+    .split(";")
+    .filter(Boolean)
+    .map((part) => part.split(",").map(Number));
   const more = Object.fromEntries(Object.entries(others).map(([name, value]) => [name, parsed(value)]));
   return {
-    question: /** @type {Preset["question"]} */ ({ points, ...more }), moment: Math.max(0, parseInt(at, 10) || 0),
-    tour: parseInt(tour, 10) || 0, challenge, score: score.slice(0, 80),
+    question: /** @type {Preset["question"]} */ ({ points, ...more }),
+    moment: Math.max(0, parseInt(at, 10) || 0),
+    tour: parseInt(tour, 10) || 0,
+    challenge,
+    score: score.slice(0, 80),
   };
 }
 
@@ -74,7 +99,11 @@ export function fromNumbers(text) {
  * text. A single label is positive, unless it is negative or 0.
  * @param {string} text @returns {Pick<Question, "points" | "names">} */
 export function fromTable(text) {
-  const cellsOf = (/** @type {string} */ line) => line.trim().split(SEPARATOR).map((cell) => cell.replace(/^"|"$/g, ""));
+  const cellsOf = (/** @type {string} */ line) =>
+    line
+      .trim()
+      .split(SEPARATOR)
+      .map((cell) => cell.replace(/^"|"$/g, ""));
   const lines = ascii(text).split(/\r?\n/).map(cellsOf);
   const [first, second] = lines[0];
   const head = [first, second].every(isNumber) ? 0 : 1;
@@ -87,8 +116,13 @@ export function fromTable(text) {
   labels.sort((a, b) => (counted ? Number(sign(a)) - Number(sign(b)) : a < b ? -1 : 1));
   const only = labels.length === 1 && /^(-|0$)/.test(labels[0]);
   const points = rows.map((cells, k) => {
-    if (cells.length !== 3 || !cells.slice(0, 2).every(isNumber)) throw new Error(words.table.badLine(head + k + 1));
-    return /** @type {Point} */ ([Number(cells[0]), Number(cells[1]), cells[2] === labels.at(-1) && !only ? 1 : -1]);
+    if (cells.length !== 3 || !cells.slice(0, 2).every(isNumber))
+      throw new Error(words.table.badLine(head + k + 1));
+    return /** @type {Point} */ ([
+      Number(cells[0]),
+      Number(cells[1]),
+      cells[2] === labels.at(-1) && !only ? 1 : -1,
+    ]);
   });
   return { points, names: head && second ? [first, second] : PLAIN.names };
 }

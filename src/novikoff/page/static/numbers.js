@@ -2,7 +2,8 @@
 
 const LOCALE = "en"; // how digits are grouped and points are written
 
-/** A number for people, rounded to the nearest: a true minus sign, four significant digits, no −0. @param {number} value */
+/** A number for people, rounded to the nearest: a true minus sign, four significant digits, no −0.
+ * @param {number} value */
 export function say(value, digits = 4) {
   const size = Math.abs(value);
   const text = !Number.isFinite(value) ? "∞" :
@@ -20,11 +21,13 @@ export const sayDown = (value, digits = 4) => say(cut(value, digits, value < 0),
 export const sayUp = (value, digits = 4) => say(cut(value, digits, value > 0), digits);
 
 /** A number cut to the digits that `say` shows, or rounded away from zero if digits are lost. 60
- * decimals are enough to see whether any digit is lost. @param {number} value @param {number} digits @param {boolean} away */
+ * decimals are enough to see whether any digit is lost.
+ * @param {number} value @param {number} digits @param {boolean} away */
 function cut(value, digits, away) {
   if (!Number.isFinite(value) || value === 0) return value;
   const [mantissa, power] = Math.abs(value).toExponential(60).split("e");
-  const shown = Math.abs(value) < 1e-4 ? 2 : Math.abs(value) >= 1e15 ? digits : Math.max(digits, Number(power) + 1);
+  const shown =
+    Math.abs(value) < 1e-4 ? 2 : Math.abs(value) >= 1e15 ? digits : Math.max(digits, Number(power) + 1);
   const [kept, lost] = [mantissa.replace(".", "").slice(0, shown), mantissa.slice(shown + 1)];
   const whole = BigInt(kept) + (away && /[1-9]/.test(lost) ? 1n : 0n);
   return Math.sign(value) * Number(`${whole}e${Number(power) - kept.length + 1}`);
@@ -32,7 +35,9 @@ function cut(value, digits, away) {
 
 /** A number in few characters, such as 2.9M. @param {number} value */
 export const brieflySay = (value) =>
-  (Math.abs(value) < 1e4 ? say(value, 3) : new Intl.NumberFormat(LOCALE, { notation: "compact" }).format(value));
+  Math.abs(value) < 1e4
+    ? say(value, 3)
+    : new Intl.NumberFormat(LOCALE, { notation: "compact" }).format(value);
 
 /** @param {number[]} vector */
 export const sayVector = (vector) => `(${vector.map((value) => say(value, 3)).join(", ")})`;

@@ -12,7 +12,8 @@ export function save(name, blob) {
 }
 
 // Without paint-order, the halo of a text would cover the text.
-const STYLES = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "paint-order", "opacity",
+const STYLES = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray",
+  "paint-order", "opacity",
   "font-size", "font-family", "font-weight", "font-style", "text-anchor"];
 
 /** A copy of a picture with its background, and with its styles as attributes, so that it needs no
@@ -20,7 +21,8 @@ const STYLES = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacit
 function standalone(svg) {
   const copy = /** @type {SVGSVGElement} */ (svg.cloneNode(true));
   const { width, height } = svg.getBoundingClientRect();
-  for (const [name, value] of Object.entries({ xmlns: "http://www.w3.org/2000/svg", width, height })) copy.setAttribute(name, String(value));
+  for (const [name, value] of Object.entries({ xmlns: "http://www.w3.org/2000/svg", width, height }))
+    copy.setAttribute(name, String(value));
   const originals = svg.querySelectorAll("*");
   copy.querySelectorAll("*").forEach((node, k) => {
     const style = getComputedStyle(originals[k]);
@@ -35,7 +37,9 @@ function standalone(svg) {
 /** The colour behind a picture. @param {SVGSVGElement} svg */
 function paper(svg) {
   const colour = getComputedStyle(svg).backgroundColor;
-  return colour && colour !== "rgba(0, 0, 0, 0)" ? colour : getComputedStyle(/** @type {Element} */ (svg.closest(".lab"))).getPropertyValue("--paper");
+  return colour && colour !== "rgba(0, 0, 0, 0)"
+    ? colour
+    : getComputedStyle(/** @type {Element} */ (svg.closest(".lab"))).getPropertyValue("--paper");
 }
 
 /** @param {SVGSVGElement} svg @param {string} form */

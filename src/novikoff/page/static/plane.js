@@ -23,7 +23,12 @@ export class Plane {
     this.node = node;
     this.size = size;
     this.layers = {
-      back: s("g"), front: s("g"), tip: s("g"), dots: s("g"), names: s("g", { "pointer-events": "none" }), handles: s("g"),
+      back: s("g"),
+      front: s("g"),
+      tip: s("g"),
+      dots: s("g"),
+      names: s("g", { "pointer-events": "none" }),
+      handles: s("g"),
     };
     node.append(...Object.values(this.layers));
     this.note = h("li", {}, words.plane.units);
@@ -65,7 +70,10 @@ export class Plane {
    * @returns {[number, number, number, number]} */
   box(times = 1) {
     const { x, y } = this.view;
-    const [across, up] = [times * this.size.width / 2 / this.scale[0], times * this.size.height / 2 / this.scale[1]];
+    const [across, up] = [
+      (times * this.size.width) / 2 / this.scale[0],
+      (times * this.size.height) / 2 / this.scale[1],
+    ];
     return [x - across, y - up, x + across, y + up];
   }
 
@@ -126,9 +134,15 @@ export class Plane {
     refill(this.tip, title, ...lines.flatMap((line) => [h("br"), line]));
     const [px, py] = this.at(row);
     const { width, height } = this.size;
-    Object.assign(this.tip.style,
-      px > width / 2 ? { left: "auto", right: `${width - px + 24}px` } : { left: `${px + 24}px`, right: "auto" },
-      py > height / 2 ? { top: "auto", bottom: `${height - py + 6}px` } : { top: `${py + 6}px`, bottom: "auto" });
+    Object.assign(
+      this.tip.style,
+      px > width / 2
+        ? { left: "auto", right: `${width - px + 24}px` }
+        : { left: `${px + 24}px`, right: "auto" },
+      py > height / 2
+        ? { top: "auto", bottom: `${height - py + 6}px` }
+        : { top: `${py + 6}px`, bottom: "auto" },
+    );
     if (!across || !this.even) return;
     const f = (w[0] * x + w[1] * y + w[2]) / across ** 2;
     const foot = this.place([x - f * w[0], y - f * w[1]]);
@@ -145,8 +159,14 @@ export class Plane {
     });
     const level = ticks(bottom, top).map((value) => {
       const [, y] = this.place([0, value]);
-      return s("g", {}, s("line", { class: value ? "grid" : "axis", y1: y, y2: y, x1: 0, x2: width }),
-        y > 2.8 * this.size.em && y < height - 1.8 * this.size.em ? s("text", { class: "tick", x: 6, y: y - 4 }, say(value)) : null);
+      return s(
+        "g",
+        {},
+        s("line", { class: value ? "grid" : "axis", y1: y, y2: y, x1: 0, x2: width }),
+        y > 2.8 * this.size.em && y < height - 1.8 * this.size.em
+          ? s("text", { class: "tick", x: 6, y: y - 4 }, say(value))
+          : null,
+      );
     });
     const [across, up] = this.lab.question.names;
     const { em } = this.size;
@@ -223,7 +243,8 @@ export class Plane {
       parts.push(this.line(w, "line-star"));
     }
     if (run.pocket) parts.push(this.line(run.weights[run.pocket[t]], "line-pocket"));
-    else if (lab.pocket && full.kind !== "separable" && !hidden) parts.push(this.line(lab.pocket.w, "line-pocket"));
+    else if (lab.pocket && full.kind !== "separable" && !hidden)
+      parts.push(this.line(lab.pocket.w, "line-pocket"));
     const compared = lab.beside.run?.weights.at(-1);
     if (compared && !hidden) parts.push(this.line(compared, "line-beside"));
     if (lab.averaged) parts.push(this.line(run.averages[t], "line-average"));
@@ -232,20 +253,24 @@ export class Plane {
     return parts;
   }
 
-  /** A ring around the row of this moment, above all other elements; it glows at an update. @param {Full} full */
+  /** A ring around the row of this moment, above all other elements; it glows at an update.
+   * @param {Full} full */
   due({ run }) {
     const { row, acted } = momentOf(run, this.lab.moment);
     const [cx, cy] = this.at(row ?? 0);
     return row !== null && s("circle", { class: acted ? "glow" : "looked", cx, cy, r: 20 });
   }
 
-  /** The foot and the tip of the arrow of w, in pixels; none if it is not in the picture. @param {Vec3} w @returns {Spot[]} */
+  /** The foot and the tip of the arrow of w, in pixels; none if it is not in the picture.
+   * @param {Vec3} w @returns {Spot[]} */
   arrowOf(w) {
     const length = Math.hypot(w[0], w[1]);
     if (length === 0 || !this.even) return [];
     const [ux, uy] = [w[0] / length, w[1] / length];
     const off = (w[0] * this.view.x + w[1] * this.view.y + w[2]) / length;
-    const foot = this.place(this.lab.question.bias ? [this.view.x - off * ux, this.view.y - off * uy] : [0, 0]);
+    const foot = this.place(
+      this.lab.question.bias ? [this.view.x - off * ux, this.view.y - off * uy] : [0, 0],
+    );
     const { width, height, em } = this.size;
     if (foot[0] < 20 || foot[1] < 20 || foot[0] > width - 20 || foot[1] > height - 20) return [];
     return [foot, [foot[0] + 3.5 * em * ux, foot[1] - 3.5 * em * uy]];
@@ -255,12 +280,17 @@ export class Plane {
   normal(w) {
     const [foot, tip] = this.arrowOf(w);
     if (!foot) return [];
-    const name = { class: "arrow-name", x: tip[0] + 0.2 * (tip[0] - foot[0]), y: tip[1] + 0.2 * (tip[1] - foot[1]) };
+    const name = {
+      class: "arrow-name",
+      x: tip[0] + 0.2 * (tip[0] - foot[0]),
+      y: tip[1] + 0.2 * (tip[1] - foot[1]),
+    };
     return [arrow(foot, tip, "arrow"), s("text", name, "w")];
   }
 
   /** The convex hulls of the contradicting rows of each class, and a point that both contain.
-   * Without a bias there is one hull, of the rows times their labels, and it contains the origin. @param {Full} full
+   * Without a bias there is one hull, of the rows times their labels, and it contains the origin.
+   * @param {Full} full
    * @returns {(SVGElement | null)[]} */
   contradiction(full) {
     const { points, bias } = this.lab.question;
@@ -272,7 +302,9 @@ export class Plane {
         return this.place(bias ? [x, y] : [label * x, label * y]);
       });
       const name = bias ? ["hull-plus", "hull-minus"][k] : "hull-mirrored";
-      return spots.length > 1 ? s("path", { class: `hull ${name}`, d: path(hull(spots), spots.length > 2) }) : null;
+      return spots.length > 1
+        ? s("path", { class: `hull ${name}`, d: path(hull(spots), spots.length > 2) })
+        : null;
     });
     const sizes = full.weights.map(([row, weight]) => {
       const [cx, cy] = this.at(row);
@@ -288,7 +320,8 @@ export class Plane {
     const [midX, midY] = this.place(meeting ?? [0, 0]);
     return weights.map(([row, weight]) => {
       const [[x, y], label] = [this.at(row), this.lab.question.points[row]?.[2] ?? 1];
-      const side = x > this.size.width - 140 ? -1 : x < 140 ? 1 : Math.sign(x - midX) || label; // away from the hulls
+      const away = Math.sign(x - midX) || label; // from the hulls
+      const side = x > this.size.width - 140 ? -1 : x < 140 ? 1 : away;
       const above = Math.abs(y - midY) < 1 ? label > 0 : y < midY;
       const size = Math.sqrt(weight);
       const place = { x: x + side * (8 + 16 * size), y: above ? y - 16 - 6 * size : y + 26 + 6 * size };
@@ -305,7 +338,12 @@ export class Plane {
     const wrong = new Set(full?.reference?.mine ? full.reference.wrong : []);
     keep(this.layers.dots, question.points.length, dot).forEach((node, row) => {
       const [x, y, label] = question.points[row];
-      const names = ["dot", label > 0 ? "plus" : "minus", carrying.has(row) && "support", wrong.has(row) && "wrong"];
+      const names = [
+        "dot",
+        label > 0 ? "plus" : "minus",
+        carrying.has(row) && "support",
+        wrong.has(row) && "wrong",
+      ];
       if (row === selected) names.push("selected", this.pointer.moving && "moving");
       for (const [name, value] of Object.entries({
         transform: `translate(${this.place([x, y]).join(" ")})`, class: names.filter(Boolean).join(" "),

@@ -58,7 +58,10 @@ export class Pointer {
   under(event) {
     const [box, scale] = [this.plane.box(), this.plane.scale];
     const frame = this.plane.node.getBoundingClientRect();
-    const shares = [(event.clientX - frame.left) / frame.width, (frame.bottom - event.clientY) / frame.height];
+    const shares = [
+      (event.clientX - frame.left) / frame.width,
+      (frame.bottom - event.clientY) / frame.height,
+    ];
     const [x, y] = shares.map((share, k) => {
       const value = box[k] + Math.min(0.985, Math.max(0.015, share)) * (box[k + 2] - box[k]);
       return Number(value.toFixed(Math.max(0, Math.ceil(Math.log10(scale[k])))));
@@ -73,8 +76,12 @@ export class Pointer {
     const far = (/** @type {Spot} */ [px, py]) => Math.hypot(px - x, py - y);
     const rows = this.lab.question.points.map((_, row) => far(this.plane.at(row)));
     const handles = this.handles().map((spot) => far(this.plane.place(spot)));
-    const [row, handle] = [rows, handles].map((distances) => distances.indexOf(Math.min(REACH, ...distances)));
-    return handle >= 0 && handles[handle] < (rows[row] ?? Infinity) ? { row: -1, handle } : { row, handle: -1 };
+    const [row, handle] = [rows, handles].map((distances) =>
+      distances.indexOf(Math.min(REACH, ...distances)),
+    );
+    return handle >= 0 && handles[handle] < (rows[row] ?? Infinity)
+      ? { row: -1, handle }
+      : { row, handle: -1 };
   }
 
   /** Right-click: flip the nearest point, or add a point of the other label. @param {MouseEvent} event */
@@ -152,7 +159,12 @@ export class Pointer {
     else if (row >= 0 && arrow) {
       lab.change(({ points }) => {
         const [x, y] = points[row];
-        points[row].splice(0, 2, Number((x + dx * across).toPrecision(9)), Number((y + dy * up).toPrecision(9)));
+        points[row].splice(
+          0,
+          2,
+          Number((x + dx * across).toPrecision(9)),
+          Number((y + dy * up).toPrecision(9)),
+        );
       });
     } else if (handle >= 0 && arrow) {
       const spots = this.handles();
@@ -212,7 +224,9 @@ export class Pointer {
     const [across, up] = this.plane.scale;
     const arrow = full ? this.plane.arrowOf(this.plane.now(full)) : [];
     const { height } = this.plane.size;
-    const spots = arrow.map(([x, y]) => /** @type {Spot} */ ([left + x / across, bottom + (height - y) / up]));
+    const spots = arrow.map(
+      ([x, y]) => /** @type {Spot} */ ([left + x / across, bottom + (height - y) / up]),
+    );
     const own = question.mine ? this.handleSpots(question.mine) : [];
     return [...own, ...spots.reverse().slice(0, question.bias ? 2 : 1)];
   }
@@ -232,7 +246,9 @@ export class Pointer {
     const reach = Math.hypot(...turn);
     const [a, b] = handle > count ? [w1, w2] : reach ? turn.map((part) => part / reach * length) : [0, 0];
     if (!a && !b) return;
-    const start = [a, b, bias ? -(a * foot[0] + b * foot[1]) : 0].map((value) => Number(value.toPrecision(4)));
+    const start = [a, b, bias ? -(a * foot[0] + b * foot[1]) : 0].map((value) =>
+      Number(value.toPrecision(4)),
+    );
     this.lab.moment = 0;
     this.lab.change((question) => { question.start = /** @type {Vec3} */ (start); }, { remember: false });
   }
@@ -253,7 +269,10 @@ export class Pointer {
     keep(this.plane.layers.handles, spots.length, handle).forEach((node, k) => {
       node.setAttribute("transform", `translate(${this.plane.place(spots[k]).join(" ")})`);
       const moving = this.moving && node === document.activeElement;
-      node.setAttribute("class", ["handle", k >= count && "of-w", moving && "moving"].filter(Boolean).join(" "));
+      node.setAttribute(
+        "class",
+        ["handle", k >= count && "of-w", moving && "moving"].filter(Boolean).join(" "),
+      );
       const { drag, foot, handleOfLine, tip } = words.plane;
       node.setAttribute("aria-label", drag(k < count ? handleOfLine(k) : k === count ? tip : foot));
     });
@@ -263,7 +282,8 @@ export class Pointer {
 /** The row and the handle that have the focus of an event, −1 for none. @param {Event} event */
 function touched(event) {
   const target = /** @type {Element} */ (event.target);
-  const number = (/** @type {string} */ name) => Number(target.closest(`[${name}]`)?.getAttribute(name) ?? -1);
+  const number = (/** @type {string} */ name) =>
+    Number(target.closest(`[${name}]`)?.getAttribute(name) ?? -1);
   return { row: number("data-row"), handle: number("data-handle") };
 }
 

@@ -33,7 +33,8 @@ function story({ answer, full, predict, question }) {
   return [text.moves(updates, times), text.adds(growth), text.room(room)];
 }
 
-/** An inequality in numbers, and whether it holds. @param {Card} card @param {number} t @returns {[string, boolean]} */
+/** An inequality in numbers, and whether it holds.
+ * @param {Card} card @param {number} t @returns {[string, boolean]} */
 function compared({ values, bound, forbidden }, t) {
   const [value, limit, sign] = [values[t] ?? 0, bound[t] ?? 0, forbidden === "above" ? "≤" : "≥"];
   const left = sign === "≤" ? limit - value : value - limit;
@@ -41,7 +42,8 @@ function compared({ values, bound, forbidden }, t) {
   return [text, left >= -SLACK * Math.max(1, Math.abs(limit))];
 }
 
-/** The cards for a run; the library computes the bounds. @param {Lab} lab @param {Full} full @returns {Card[]} */
+/** The cards for a run; the library computes the bounds.
+ * @param {Lab} lab @param {Full} full @returns {Card[]} */
 function cardsFor(lab, full) {
   const { reference, run } = full;
   const [pocket, question] = [lab.pocket, used(lab.question)];
@@ -159,7 +161,9 @@ export class Proof {
     const [[text, holds], { more = {} }] = [data.read?.(t) ?? compared(data, t), data];
     card.title.textContent = data.formula;
     card.caption.textContent = data.caption;
-    const judged = holds !== null && h("b", { class: holds ? "holds" : "fails" }, holds ? words.proof.holds : words.proof.fails);
+    const judged =
+      holds !== null &&
+      h("b", { class: holds ? "holds" : "fails" }, holds ? words.proof.holds : words.proof.fails);
     refill(card.readout, text, judged);
     const { width, height, em } = card.size;
     const [left, right, above, below] = [LEFT * em, RIGHT * em, ABOVE * em, BELOW * em];
@@ -167,8 +171,9 @@ export class Proof {
     const numbers = [...data.values, ...data.bound, ...Object.values(more).flat().map(([, level]) => level)]
       .filter((value) => value !== null);
     const [low, high] = [Math.min(0, ...numbers), Math.max(0, ...numbers) || 1];
-    const x = (/** @type {number} */ at) => left + at / last * (width - left - right);
-    const y = (/** @type {number} */ value) => height - below - (value - low) / (high - low) * (height - below - above);
+    const x = (/** @type {number} */ at) => left + (at / last) * (width - left - right);
+    const y = (/** @type {number} */ value) =>
+      height - below - ((value - low) / (high - low)) * (height - below - above);
     const curve = (/** @type {(number | null)[]} */ values) =>
       values.flatMap((value, at) => (value === null ? [] : [/** @type {Spot} */ ([x(at), y(value)])]));
     const edge = data.forbidden === "above" ? above : height - below;
@@ -184,8 +189,18 @@ export class Proof {
       s("path", { class: "forbidden", d: forbidden }),
       s("path", { class: "bound", d: path(bound, false) }),
       ...Object.entries(more).map(([name, points]) =>
-        s("path", { class: `more ${name}`, d: path(points.map(([at, level]) => [x(at), y(level)]), false) })),
-      s("path", { class: data.values.length > 120 ? "values thin" : "values", d: path(curve(data.values), false) }),
+        s("path", {
+          class: `more ${name}`,
+          d: path(
+            points.map(([at, level]) => [x(at), y(level)]),
+            false,
+          ),
+        }),
+      ),
+      s("path", {
+        class: data.values.length > 120 ? "values thin" : "values",
+        d: path(curve(data.values), false),
+      }),
       s("line", { class: "cursor", x1: x(t), x2: x(t), y1: above, y2: height - below }),
       value !== null && s("circle", { class: "now", cx: x(t), cy: y(value), r: 5.5 }));
     card.svg.setAttribute("aria-label", words.proof.read(data.formula, t, text, holds));

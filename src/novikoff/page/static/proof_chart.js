@@ -20,7 +20,13 @@ export class ProofChart {
     this.size = size;
     this.caption = h("p", { class: "caption" });
     this.readout = h("output", { class: "readout" });
-    const { node: panel, title } = fold(lab, "leaf", this.readout, this.caption, h("div", { class: "drawing" }, node));
+    const { node: panel, title } = fold(
+      lab,
+      "leaf",
+      this.readout,
+      this.caption,
+      h("div", { class: "drawing" }, node),
+    );
     panel.classList.add("leaf");
     this.node = panel;
     this.title = title;
@@ -39,7 +45,8 @@ export class ProofChart {
     else this.show(title, "", question.rule === "aggressive" ? aggressive : noMargin, []);
   }
 
-  /** @param {string} title @param {string} readout @param {string} caption @param {import("./dom.js").Child[]} parts */
+  /** @param {string} title
+   * @param {string} readout @param {string} caption @param {import("./dom.js").Child[]} parts */
   show(title, readout, caption, parts) {
     [this.title.textContent, this.readout.textContent, this.caption.textContent] = [title, readout, caption];
     refill(this.svg, ...parts);
@@ -69,7 +76,8 @@ export class ProofChart {
     const share = (/** @type {number} */ value, /** @type {number} */ from, /** @type {number} */ to) =>
       (log ? Math.log(value / from) / Math.log(to / from) : (value - from) / (to - from));
     const x = (/** @type {number} */ at) => left + share(at, first, last) * (width - left - right);
-    const y = (/** @type {number} */ value) => height - below - share(value, bottom, top) * (height - above - below);
+    const y = (/** @type {number} */ value) =>
+      height - below - share(value, bottom, top) * (height - above - below);
     this.place = { first, last, left, right, log, made };
     const spread = Array.from({ length: CORNERS + 1 }, (_, k) =>
       (log ? first * (last / first) ** (k / CORNERS) : last * (k / CORNERS) ** 2));
@@ -78,9 +86,15 @@ export class ProofChart {
       along.map((at) => /** @type {Spot} */ ([x(at), y(value(at))]));
     const open = spread.filter((at) => low(at) <= high(at));
     const room = path([...curve(lowest, open), ...curve(high, open).reverse()], true);
-    const drawn = (/** @type {number[]} */ values, /** @type {number} */ at) => at >= first && !(log && values[at] <= 0);
-    const shown = (/** @type {number[]} */ values) => path(values.slice(0, t + 1).flatMap((value, at) =>
-      (drawn(values, at) ? [/** @type {Spot} */ ([x(at), y(value)])] : [])), false);
+    const drawn = (/** @type {number[]} */ values, /** @type {number} */ at) =>
+      at >= first && !(log && values[at] <= 0);
+    const shown = (/** @type {number[]} */ values) =>
+      path(
+        values
+          .slice(0, t + 1)
+          .flatMap((value, at) => (drawn(values, at) ? [/** @type {Spot} */ ([x(at), y(value)])] : [])),
+        false,
+      );
     const lengths = run.squared_norm.map(Math.sqrt);
     const dots = (/** @type {number[]} */ values, /** @type {string} */ name) =>
       drawn(values, t) && s("circle", { class: name, cx: x(t), cy: y(values[t]), r: 5 });
@@ -97,7 +111,8 @@ export class ProofChart {
       s("path", { class: "room", d: room }),
       ...levels.map((level) => tick(left - 0.4 * em, y(level) + 0.3 * em, brieflySay(level), "end")),
       ...times.map((at) => tick(x(at), height - 0.35 * em, at === first ? `t = ${first}` : brieflySay(at))),
-      s("path", { class: "bound", d: path(curve(lowest), false) }), s("path", { class: "bound", d: path(curve(high), false) }),
+      s("path", { class: "bound", d: path(curve(lowest), false) }),
+      s("path", { class: "bound", d: path(curve(high), false) }),
       !predict && s("line", { class: "limit", x1: x(bound), x2: x(bound), y1: above, y2: height - below }),
       s("path", { class: "values", d: shown(lengths) }), s("path", { class: "progress", d: shown(inner) }),
       dots(lengths, "now"), dots(inner, "now along"),
@@ -122,7 +137,8 @@ export class ProofChart {
     this.lab.goTo(afterUpdate(full.run, Math.min(made, Math.round(at))));
   }
 
-  /** The mistakes of this run and of the compared run against the visits. @param {Run} run @param {Run} other */
+  /** The mistakes of this run and of the compared run against the visits.
+   * @param {Run} run @param {Run} other */
   drawCounters(run, other) {
     const { beside, moment, question } = this.lab;
     const { width, height, em } = this.size;
@@ -135,12 +151,16 @@ export class ProofChart {
         /** @type {Spot[]} */ ([[x(before + 1), y(mistakes[k])], [x(before + 1), y(mistakes[k + 1])]]));
       return path([[x(0), y(0)], ...steps, [x(last), steps.at(-1)?.[1] ?? y(0)]], false);
     };
-    const count = (/** @type {Run} */ { mistakes, n_steps }) => mistakes[n_steps.filter((before) => before < moment).length];
+    const count = (/** @type {Run} */ { mistakes, n_steps }) =>
+      mistakes[n_steps.filter((before) => before < moment).length];
     const { counters, countersNow, countersText, noVisit } = words.chart;
     this.show(counters, countersNow(count(run), count(other)), countersText(question.rule, beside.name), [
-      ...ticks(0, high).filter(Number.isInteger).map((level) => tick(left - 0.4 * em, y(level) + 0.3 * em, say(level), "end")),
+      ...ticks(0, high)
+        .filter(Number.isInteger)
+        .map((level) => tick(left - 0.4 * em, y(level) + 0.3 * em, say(level), "end")),
       ...ticks(0, run.visited).map((at) => tick(x(at), height - 0.35 * em, at ? say(at) : noVisit)),
-      s("path", { class: "counter", d: counter(other, moment) }), s("path", { class: "values", d: counter(run, moment) }),
+      s("path", { class: "counter", d: counter(other, moment) }),
+      s("path", { class: "values", d: counter(run, moment) }),
     ]);
   }
 
@@ -158,16 +178,22 @@ export class ProofChart {
     const title = run.period ? text.repeats(run.period) : text.path;
     const caption = run.period ? text.loop(run.period) : run.converged ? text.allUpdates : text.pathText;
     this.show(title, `w = ${sayVector(run.weights[t])}`, caption + (question.bias ? text.projected : ""), [
-      s("path", { class: "trail", d: path(spots.slice(0, t + 1), false) }), ...steps.map(([p, q]) => arrow(p, q, "loop")),
-      s("circle", { class: "origin", cx: spots[0][0], cy: spots[0][1], r: 4 }), s("circle", { class: "now", cx, cy, r: 7 }),
+      s("path", { class: "trail", d: path(spots.slice(0, t + 1), false) }),
+      ...steps.map(([p, q]) => arrow(p, q, "loop")),
+      s("circle", { class: "origin", cx: spots[0][0], cy: spots[0][1], r: 4 }),
+      s("circle", { class: "now", cx, cy, r: 7 }),
       s("text", { class: "now-name", x: cx + 0.8 * this.size.em, y: cy - 0.6 * this.size.em }, "w"),
     ]);
   }
 }
 
-/** The powers of ten between two positive numbers, at most six of them. @param {number} low @param {number} high */
+/** The powers of ten between two positive numbers, at most six of them.
+ * @param {number} low @param {number} high */
 function powers(low, high) {
   const [first, last] = [Math.ceil(Math.log10(low)), Math.floor(Math.log10(high))];
   const stride = Math.max(1, Math.ceil((last - first + 1) / 6));
-  return Array.from({ length: Math.max(0, Math.floor((last - first) / stride) + 1) }, (_, k) => 10 ** (first + k * stride));
+  return Array.from(
+    { length: Math.max(0, Math.floor((last - first) / stride) + 1) },
+    (_, k) => 10 ** (first + k * stride),
+  );
 }

@@ -7,15 +7,18 @@ const [MAX_POINTS, MAX_NUMBER, MIN_NUMBER, MAX_NAME, MAX_SEED] = [300, 1e6, 1e-6
 /** @type {Record<string, readonly unknown[]>} */
 const CHOICES = { order: ORDERS, rule: RULES, sides: SIDES, bias: [true, false] };
 
-/** The question with all its fields; an Error says what is wrong. @param {object} asked @returns {Question} */
+/** The question with all its fields; an Error says what is wrong.
+ * @param {object} asked @returns {Question} */
 export function checkedQuestion(asked) {
   const given = /** @type {Preset["question"]} */ (asked);
   const question = whole(given);
   const { points, names, seed, start, mine } = question;
-  for (const name of Object.keys(given)) if (!(name in whole({ points: [] }))) throw new Error(words.wrong.field(name));
+  for (const name of Object.keys(given))
+    if (!(name in whole({ points: [] }))) throw new Error(words.wrong.field(name));
   for (const [name, allowed] of Object.entries(CHOICES)) {
     const value = /** @type {Record<string, unknown>} */ (/** @type {unknown} */ (question))[name];
-    if (!allowed.includes(value)) throw new Error(words.wrong.choice(name, allowed, String(value).slice(0, 40)));
+    if (!allowed.includes(value))
+      throw new Error(words.wrong.choice(name, allowed, String(value).slice(0, 40)));
   }
   const texts = Array.isArray(names) && names.length === 2 &&
     names.every((name) => typeof name === "string" && [...name].length <= MAX_NAME);
@@ -34,7 +37,9 @@ export function checkedQuestion(asked) {
   points.forEach((point, row) => checkNumbers(words.wrong.point(row), point, 3));
   if (!(question.step_size > 0)) throw new Error(words.wrong.positive(mu));
   if (!(question.threshold >= 0)) throw new Error(words.wrong.notNegative(delta));
-  points.forEach(([, , label], row) => { if (label !== 1 && label !== -1) throw new Error(words.wrong.label(row, label)); });
+  points.forEach(([, , label], row) => {
+    if (label !== 1 && label !== -1) throw new Error(words.wrong.label(row, label));
+  });
   return question;
 }
 
@@ -47,7 +52,10 @@ export function checkedBox(box) {
 /** @param {string} what @param {unknown} given @param {number} count */
 function checkNumbers(what, given, count) {
   const values = Array.isArray(given) ? given : [];
-  if (values.length !== count || !values.every((value) => typeof value === "number" && Math.abs(value) <= MAX_NUMBER)) {
+  if (
+    values.length !== count ||
+    !values.every((value) => typeof value === "number" && Math.abs(value) <= MAX_NUMBER)
+  ) {
     throw new Error(words.wrong.numbers(what, count, JSON.stringify(given)?.slice(0, 40)));
   }
   if (values.some((value) => value !== 0 && Math.abs(value) < MIN_NUMBER)) {

@@ -96,7 +96,8 @@ export function* epochsOf(order, squares, seed) {
   for (;;) {
     if (order === "permuted") yield rng.permutation(rows);
     else if (order === "blocks") yield shuffledBlocks(rng, rows);
-    else if (order === "random") yield rows.map(() => rng.random() * ladder[ladder.length - 1]).map((at) => rungAbove(ladder, at));
+    else if (order === "random")
+      yield rows.map(() => rng.random() * ladder[ladder.length - 1]).map((at) => rungAbove(ladder, at));
     else yield drawn;
   }
 }
@@ -121,7 +122,8 @@ function ladderOf(squares) {
   return squares.map((square) => (sum += square / largest));
 }
 
-/** The first rung of a ladder that is above a number, or the last rung. @param {number[]} ladder @param {number} at */
+/** The first rung of a ladder that is above a number, or the last rung.
+ * @param {number[]} ladder @param {number} at */
 function rungAbove(ladder, at) {
   let [low, high] = [0, ladder.length - 1];
   while (low < high) {

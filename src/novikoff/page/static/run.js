@@ -38,9 +38,11 @@ export function loopOf({ index, period, weights }) {
   const equal = (/** @type {number} */ one, /** @type {number} */ other) =>
     weights[one].every((value, j) => value === weights[other][j]);
   for (let length = 1; period && 2 * length <= last; length++) {
-    const repeats = Array.from({ length }, (_, k) => last - k)
-      .every((at) => index[at - 1] === index[at - 1 - length] && equal(at, at - length));
-    if (repeats && equal(last - length, last)) return Array.from({ length: length + 1 }, (_, k) => last - length + k);
+    const repeats = Array.from({ length }, (_, k) => last - k).every(
+      (at) => index[at - 1] === index[at - 1 - length] && equal(at, at - length),
+    );
+    if (repeats && equal(last - length, last))
+      return Array.from({ length: length + 1 }, (_, k) => last - length + k);
   }
   return [];
 }
@@ -52,7 +54,8 @@ export function signedRow(question, row) {
 }
 
 /** The number of a row, with its sign. @param {Question} question @param {number} row */
-export const sayNumber = (question, row) => `${row + 1} (${(question.points[row]?.[2] ?? 1) > 0 ? "+" : "−"})`;
+export const sayNumber = (question, row) =>
+  `${row + 1} (${(question.points[row]?.[2] ?? 1) > 0 ? "+" : "−"})`;
 
 /** @param {Question} question @param {number} row */
 export const sayRow = (question, row) => words.moment.row(sayNumber(question, row));
@@ -67,10 +70,13 @@ export function outcome({ kind, run }, given, guess) {
   const { ended, longer, endless } = words.predict;
   const [made, updates, never] = [run.index.length, threshold > 0 || rule === "aggressive", guess === NEVER];
   if (run.converged) return ended(made, updates, guess, never);
-  return kind === "separable" || kind === "undecided" ? longer(made, updates, guess, never) : endless(guess, never);
+  return kind === "separable" || kind === "undecided"
+    ? longer(made, updates, guess, never)
+    : endless(guess, never);
 }
 
-/** A sentence about a moment of the run, with its numbers. @param {Full} full @param {Question} given @param {number} moment */
+/** A sentence about a moment of the run, with its numbers.
+ * @param {Full} full @param {Question} given @param {number} moment */
 export function tell({ run }, given, moment) {
   const question = used(given);
   const { row, acted } = momentOf(run, moment);

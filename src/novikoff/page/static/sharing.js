@@ -18,9 +18,14 @@ export class Sharing {
     this.lab = lab;
     this.say = say;
     const { forms } = lab.host;
-    this.link = lab.linked && button("link", words.tools.link, () => this.copyLink(), { shown: true, id: "link" });
-    this.menu = menu("save", [icon("save"), words.tools.export],
-      ...PICTURES.map((form) => button("", words.files[form], () => savePicture(lab.plane.node, form), { shown: true })),
+    this.link =
+      lab.linked && button("link", words.tools.link, () => this.copyLink(), { shown: true, id: "link" });
+    this.menu = menu(
+      "save",
+      [icon("save"), words.tools.export],
+      ...PICTURES.map((form) =>
+        button("", words.files[form], () => savePicture(lab.plane.node, form), { shown: true }),
+      ),
       ...FILES.filter(([form]) => forms.includes(form)).map(([form, name]) =>
         button("", words.files[form], () => this.save(form, name), { shown: true, id: `save-${form}` })),
       lab.linked && forms.includes("embed") &&
@@ -31,7 +36,11 @@ export class Sharing {
   async save(form, name) {
     const { host, moment, plane, question } = this.lab;
     try {
-      const text = await host.ask("export", { form, question: brief(question), view: { moment, box: plane.box(WIDER) } });
+      const text = await host.ask("export", {
+        form,
+        question: brief(question),
+        view: { moment, box: plane.box(WIDER) },
+      });
       save(name, new Blob([text], { type: "text/plain" }));
     } catch (error) {
       this.lab.complain(/** @type {Error} */ (error).message);

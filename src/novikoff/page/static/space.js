@@ -17,7 +17,9 @@ export class Space {
   /** @param {Lab} lab */
   constructor(lab) {
     this.lab = lab;
-    const { node, size } = canvas({ class: "space", role: "img", "aria-label": words.space.title }, () => this.draw());
+    const { node, size } = canvas({ class: "space", role: "img", "aria-label": words.space.title }, () =>
+      this.draw(),
+    );
     this.svg = node;
     this.size = size;
     this.text = h("div", { class: "explain" });
@@ -42,7 +44,8 @@ export class Space {
     }
   }
 
-  /** @param {string} title @param {import("./dom.js").Child[]} parts @param {string[]} texts @param {import("./dom.js").Child[]} more */
+  /** @param {string} title @param {import("./dom.js").Child[]} parts @param {string[]} texts
+   * @param {import("./dom.js").Child[]} more */
   show(title, parts, texts, ...more) {
     this.title.textContent = title;
     refill(this.svg, ...parts);
@@ -59,7 +62,10 @@ export class Space {
     if (reference && reference.margin <= 0) return [picture, wrongLine];
     const { bound = null, bound_text = null, formula = "" } = reference ?? {};
     if (bound === null || bound_text === null) return [picture, ring(bias)];
-    return [picture, ring(bias) + (start || threshold ? closes(bound_text, formula) : shrinks(bound_text, bound))];
+    return [
+      picture,
+      ring(bias) + (start || threshold ? closes(bound_text, formula) : shrinks(bound_text, bound)),
+    ];
   }
 
   get disc() {
@@ -74,14 +80,20 @@ export class Space {
     return speaks ? Math.acos(Math.min(1, run.bounds.cosine[t])) : null;
   }
 
-  /** The sphere of directions around w*, drawn with the angle to w* as the radius. @param {Full} full @param {Vec3} centre */
+  /** The sphere of directions around w*, drawn with the angle to w* as the radius.
+   * @param {Full} full @param {Vec3} centre */
   sky(full, centre) {
     const { question, moment } = this.lab;
     const { cx, cy, radius } = this.disc;
     const [first, second] = basis(centre);
     /** @param {number} turn @param {number} angle @returns {Spot} */
-    const at = (turn, angle) => [cx + Math.min(1, angle / RIM) * radius * Math.cos(turn), cy - Math.min(1, angle / RIM) * radius * Math.sin(turn)];
-    const rows = question.points.map((_, row) => signedRow(question, row)).map((a) => [dot3(a, centre), dot3(a, first), dot3(a, second)]);
+    const at = (turn, angle) => [
+      cx + Math.min(1, angle / RIM) * radius * Math.cos(turn),
+      cy - Math.min(1, angle / RIM) * radius * Math.sin(turn),
+    ];
+    const rows = question.points
+      .map((_, row) => signedRow(question, row))
+      .map((a) => [dot3(a, centre), dot3(a, first), dot3(a, second)]);
     const nearest = new Set();
     const cell = Array.from({ length: 180 }, (_, k) => {
       const turn = k * Math.PI / 90;
@@ -106,7 +118,9 @@ export class Space {
     });
     const left = this.angleLeft(full, t);
     return [
-      s("circle", { class: "sky", cx, cy, r: radius }), s("path", { class: "cell", d: path(cell, true) }), ...arcs,
+      s("circle", { class: "sky", cx, cy, r: radius }),
+      s("path", { class: "cell", d: path(cell, true) }),
+      ...arcs,
       left !== null && s("circle", { class: "cap", cx, cy, r: Math.min(1, left / RIM) * radius }),
       ...trailOf(trail, t), s("path", { class: "star", d: `M${cx - 7} ${cy}h14M${cx} ${cy - 7}v14` }),
       s("text", { class: "star-name", x: cx - 9, y: cy - 8, "text-anchor": "end" }, "w*"),
@@ -124,12 +138,17 @@ export class Space {
     const rim = (turn) => [cx + radius * Math.cos(turn), cy - radius * Math.sin(turn)];
     /** @param {number} right @param {number} left */
     const wedge = (right, left) =>
-      path([[cx, cy], ...Array.from({ length: 41 }, (_, k) => rim(toward - right + (left + right) * k / 40))], true);
+      path(
+        [[cx, cy], ...Array.from({ length: 41 }, (_, k) => rim(toward - right + ((left + right) * k) / 40))],
+        true,
+      );
     const rows = question.points.map((_, row) => signedRow(question, row));
     const [left, right] = [[-w[1], w[0], 0], [w[1], -w[0], 0]].map((side) =>
       Math.min(RIM, ...rows.map((a) => reach(dot3(a, w), dot3(a, side)))));
     const { t } = momentOf(run, moment);
-    const spots = run.weights.slice(0, t + 1).map(([a, b]) => /** @type {Spot} */ ([cx + unit * a, cy - unit * b]));
+    const spots = run.weights
+      .slice(0, t + 1)
+      .map(([a, b]) => /** @type {Spot} */ ([cx + unit * a, cy - unit * b]));
     const open = this.angleLeft(full, t);
     const [x, y] = rim(toward);
     return [
@@ -138,8 +157,13 @@ export class Space {
         s("path", { class: "arc", d: path([rim(Math.atan2(a, -b)), rim(Math.atan2(-a, b))], false) })),
       open !== null && s("path", { class: "cap", d: wedge(open, open) }),
       s("path", { class: "star", d: `M${cx} ${cy}L${x} ${y}` }),
-      s("text", { class: "star-name", x: cx + 0.8 * (x - cx) - 8, y: cy + 0.8 * (y - cy) - 6, "text-anchor": "end" }, "w*"),
-      t > 0 && arrow([cx, cy], spots[t], "arrow"), ...trailOf(spots, t),
+      s(
+        "text",
+        { class: "star-name", x: cx + 0.8 * (x - cx) - 8, y: cy + 0.8 * (y - cy) - 6, "text-anchor": "end" },
+        "w*",
+      ),
+      t > 0 && arrow([cx, cy], spots[t], "arrow"),
+      ...trailOf(spots, t),
     ];
   }
 
@@ -155,9 +179,18 @@ export class Space {
     const links = known.map(([row], k) => {
       const [[x1, y1], [x2, y2]] = [spots[k], spots[k + 1]];
       const length = Math.hypot(x2 - x1, y2 - y1);
-      const [x, y] = [(x1 + x2) / 2 + 18 * (y2 - y1) / length, (y1 + y2) / 2 - 18 * (x2 - x1) / length + 5];
-      return length < 8 ? null : s("g", { class: question.points[row][2] > 0 ? "link-plus" : "link-minus" },
-        arrow(spots[k], spots[k + 1], "link"), s("text", { x, y, "text-anchor": "middle" }, words.space.rowName(row)));
+      const [x, y] = [
+        (x1 + x2) / 2 + (18 * (y2 - y1)) / length,
+        (y1 + y2) / 2 - (18 * (x2 - x1)) / length + 5,
+      ];
+      return length < 8
+        ? null
+        : s(
+            "g",
+            { class: question.points[row][2] > 0 ? "link-plus" : "link-minus" },
+            arrow(spots[k], spots[k + 1], "link"),
+            s("text", { x, y, "text-anchor": "middle" }, words.space.rowName(row)),
+          );
     });
     const table = h("table", {},
       h("thead", {}, h("tr", {}, ...words.space.columns.map((name) => h("th", { scope: "col" }, name)))),
@@ -182,17 +215,20 @@ function trailOf(spots, t) {
   return [
     s("path", { class: "trail", d: path(spots, false) }),
     ...spots.slice(0, -1).map(([x, y]) => s("circle", { class: "was", cx: x, cy: y, r: 3 })),
-    s("circle", { class: "now", cx, cy, r: 7 }), s("text", { class: "now-name", x: cx + 10, y: cy + 18 }, `w${subscript(t)}`),
+    s("circle", { class: "now", cx, cy, r: 7 }),
+    s("text", { class: "now-name", x: cx + 10, y: cy + 18 }, `w${subscript(t)}`),
   ];
 }
 
-/** The angle by which w* can turn along a ray before it misclassifies a row with ⟨a, w*⟩ = m. @param {number} m @param {number} q */
+/** The angle by which w* can turn along a ray before it misclassifies a row with ⟨a, w*⟩ = m.
+ * @param {number} m @param {number} q */
 const reach = (m, q) => (q < 0 ? Math.atan2(Math.max(0, m), -q) : RIM);
 
 /** @param {number[]} a @param {number[]} b */
 const dot3 = (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 
-/** Two directions at right angles to a unit vector and to each other. @param {Vec3} u @returns {[number[], number[]]} */
+/** Two directions at right angles to a unit vector and to each other.
+ * @param {Vec3} u @returns {[number[], number[]]} */
 function basis(u) {
   const aside = Math.abs(u[2]) < 0.9 ? [0, 0, 1] : [1, 0, 0];
   const lean = aside.map((value, j) => value - dot3(aside, u) * u[j]);

@@ -11,7 +11,9 @@ export class Step {
   /** @param {Lab} lab */
   constructor(lab) {
     this.lab = lab;
-    const { node, size } = canvas({ class: "sum", role: "img", "aria-label": words.step.picture }, () => this.draw());
+    const { node, size } = canvas({ class: "sum", role: "img", "aria-label": words.step.picture }, () =>
+      this.draw(),
+    );
     this.svg = node;
     this.size = size;
     this.table = h("div", { class: "numbers" });
@@ -57,7 +59,11 @@ export class Step {
   /** Show the mistakes so far, and how many the theorem allows. @param {Full} full @param {number} t */
   drawBudget(full, t) {
     const { beside } = this.lab;
-    refill(this.bar, ...this.budget(full, t), beside.run && h("p", { class: "both" }, sayBeside(beside.name, beside.run, full.run, t)));
+    refill(
+      this.bar,
+      ...this.budget(full, t),
+      beside.run && h("p", { class: "both" }, sayBeside(beside.name, beside.run, full.run, t)),
+    );
   }
 
   /** The mistakes so far as text and as a bar. @param {Full} full @param {number} t */
@@ -67,13 +73,16 @@ export class Step {
     const made = run.mistakes[t];
     if (rule === "aggressive") return [h("p", {}, aggressive(among(t, made)))];
     const { errors, pocket } = run;
-    const both = pocket && h("p", { class: "both" }, words.step.pocket(errors[t], errors[pocket[t]], pocket[t]));
+    const both =
+      pocket && h("p", { class: "both" }, words.step.pocket(errors[t], errors[pocket[t]], pocket[t]));
     if (typeof reference?.bound !== "number") {
       const mine = kind === "separable" && Boolean(reference?.mine);
       return [h("p", {}, unbounded(threshold ? among(t, made) : mistakes(made), mine)), both];
     }
     const share = Math.min(1, reference.bound ? t / reference.bound : 1);
-    const bar = s("svg", { class: "bar", viewBox: "0 0 100 6", preserveAspectRatio: "none", "aria-hidden": "true" },
+    const bar = s(
+      "svg",
+      { class: "bar", viewBox: "0 0 100 6", preserveAspectRatio: "none", "aria-hidden": "true" },
       s("rect", { class: "allowed", width: 100, height: 6 }),
       s("rect", { class: "made", width: Math.max(share * 100, t ? 0.8 : 0), height: 6 }));
     const [before, after] = words.step.budget(String(reference.bound_text), threshold > 0, made);
@@ -81,11 +90,13 @@ export class Step {
   }
 
   /** w, a and w + a in the plane that w and a span, with their true lengths and angles. The dashed arc
-   * is where w + a would end if a stood at a right angle on w. @param {number[]} before @param {number[]} after @param {boolean} acted */
+   * is where w + a would end if a stood at a right angle on w.
+   * @param {number[]} before @param {number[]} after @param {boolean} acted */
   drawSum(before, after, acted) {
     const added = after.map((value, j) => value - before[j]);
     const [long, more] = [Math.hypot(...before), Math.hypot(...added)];
-    const cosine = long && more ? before.reduce((sum, value, j) => sum + value * added[j], 0) / (long * more) : 1;
+    const cosine =
+      long && more ? before.reduce((sum, value, j) => sum + value * added[j], 0) / (long * more) : 1;
     const sine = Math.sqrt(Math.max(0, 1 - cosine * cosine));
     /** @type {Spot[]} */
     const corners = [[0, 0], [long, 0]];
@@ -98,10 +109,12 @@ export class Step {
      * @param {Spot} p @param {Spot} q @param {string} name @param {string} kind @param {number} lean */
     const named = (p, q, name, kind, lean) => {
       const [dx, dy] = [q[0] - p[0], q[1] - p[1]];
-      const gap = (dx * (middle[1] - p[1]) - dy * (middle[0] - p[0]) > lean ? 1.4 : -1.4) * em / Math.hypot(dx, dy);
-      const side = gap * dy / em;
+      const gap =
+        ((dx * (middle[1] - p[1]) - dy * (middle[0] - p[0]) > lean ? 1.4 : -1.4) * em) / Math.hypot(dx, dy);
+      const side = (gap * dy) / em;
       const place = {
-        x: (p[0] + q[0]) / 2 + gap * dy * (Math.abs(side) > 0.7 ? 0.5 : 1), y: (p[1] + q[1]) / 2 - gap * dx + 5,
+        x: (p[0] + q[0]) / 2 + gap * dy * (Math.abs(side) > 0.7 ? 0.5 : 1),
+        y: (p[1] + q[1]) / 2 - gap * dx + 5,
         "text-anchor": side > 0.7 ? "start" : side < -0.7 ? "end" : "middle",
       };
       const text = s("text", { class: "arrow-name", ...place }, name);
@@ -115,8 +128,10 @@ export class Step {
       s("path", { class: "right", d: `M${o.join(" ")}L${d.join(" ")}L${b.join(" ")}` }),
       s("path", { class: "right", d: `M${d.join(" ")}${arc}` }),
     ] : [];
-    refill(this.svg, ...right, acted && named(o, b, "w", "arrow faint", 1), acted && named(b, c, "a", "arrow added", 1),
-      named(o, end, acted ? "w + a" : "w", "arrow", -1), s("circle", { class: "origin", cx: o[0], cy: o[1], r: 3 }));
+    refill(this.svg, ...right,
+      acted && named(o, b, "w", "arrow faint", 1), acted && named(b, c, "a", "arrow added", 1),
+      named(o, end, acted ? "w + a" : "w", "arrow", -1),
+      s("circle", { class: "origin", cx: o[0], cy: o[1], r: 3 }));
   }
 }
 
@@ -125,11 +140,21 @@ export class Step {
 function sayBeside(name, other, run, t) {
   const visits = t && !run.pocket ? run.n_steps[t - 1] + 1 : 0;
   const made = other.mistakes[other.n_steps.filter((before) => before < visits).length];
-  return words.step.compared(name, other.mistakes.at(-1) ?? 0, other.converged, visits ? [made, visits] : null);
+  return words.step.compared(
+    name,
+    other.mistakes.at(-1) ?? 0,
+    other.converged,
+    visits ? [made, visits] : null,
+  );
 }
 
 /** The squared length of w after an update, term by term. @param {number[]} before @param {number[]} after */
 function pythagoras(before, after) {
-  const square = (/** @type {number[]} */ vector) => vector.reduce((total, value) => total + value * value, 0);
-  return words.step.squares(square(before), square(after.map((value, j) => value - before[j])), square(after));
+  const square = (/** @type {number[]} */ vector) =>
+    vector.reduce((total, value) => total + value * value, 0);
+  return words.step.squares(
+    square(before),
+    square(after.map((value, j) => value - before[j])),
+    square(after),
+  );
 }

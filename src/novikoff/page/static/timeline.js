@@ -15,7 +15,11 @@ export class Timeline {
     const text = words.timeline;
     this.sentence = h("p", { class: "now-sentence", "aria-live": "polite", id: "sentence" });
     this.slider = h("input", {
-      type: "range", min: 0, value: 0, "aria-label": text.moment, oninput: () => lab.goTo(Number(this.slider.value)),
+      type: "range",
+      min: 0,
+      value: 0,
+      "aria-label": text.moment,
+      oninput: () => lab.goTo(Number(this.slider.value)),
     });
     this.where = h("output", { class: "where" });
     this.play = h("span");
@@ -24,7 +28,10 @@ export class Timeline {
     }, ...SPEEDS.map((times) => h("option", { value: times }, text.times(times))));
     const controls = CONTROLS.map((name) => button(name, text[name], () => lab.go(name), { id: `go-${name}` }));
     refill(controls[CONTROLS.indexOf("play")], this.play);
-    this.predict = button("eye", words.predict.button, () => lab.togglePredict(), { shown: true, id: "predict" });
+    this.predict = button("eye", words.predict.button, () => lab.togglePredict(), {
+      shown: true,
+      id: "predict",
+    });
     this.guess = h("input", { type: "number", min: 0, "aria-label": words.predict.guess, class: "guess" });
     this.never = button("", words.predict.never, () => lab.reveal(NEVER), { shown: true, id: "never" });
     this.toEnd = button("", words.predict.toEnd, () => lab.finishPrediction(), { shown: true, id: "show-rest" });
@@ -69,7 +76,9 @@ export class Timeline {
     const { click, end, howMany, reveal, submit } = words.predict;
     const { rule, threshold } = used(this.lab.question);
     const [counting, choosing] = [predict.asked === "count", predict.asked === "row"];
-    const text = counting ? howMany(threshold > 0 || rule === "aggressive") : predict.said + (choosing ? click : "");
+    const text = counting
+      ? howMany(threshold > 0 || rule === "aggressive")
+      : predict.said + (choosing ? click : "");
     if (this.prompt.firstChild?.textContent === text) return;
     refill(this.prompt, h("b", {}, text), counting && this.guess,
       h("button", { type: "submit" }, counting ? submit : choosing ? reveal : end),

@@ -17,9 +17,14 @@ export class Tools {
   /** @param {Lab} lab */
   constructor(lab) {
     this.lab = lab;
-    const set = (/** @type {Partial<Question>} */ part) => lab.change((question) => Object.assign(question, part));
+    const set = (/** @type {Partial<Question>} */ part) =>
+      lab.change((question) => Object.assign(question, part));
     const text = words.tools;
-    this.data = h("select", { id: "data", onchange: () => lab.pick(this.data.value) }, h("option", { value: "" }, text.own));
+    this.data = h(
+      "select",
+      { id: "data", onchange: () => lab.pick(this.data.value) },
+      h("option", { value: "" }, text.own),
+    );
     this.order = select("order", ORDERS, (order) => set({ order }));
     this.rule = select("rule", RULES, (rule) => set({ rule }));
     this.sides = select("sides", SIDES, (sides) => lab.shade(sides));
@@ -27,8 +32,18 @@ export class Tools {
     this.seed = number("seed", (seed) => set({ seed }));
     this.mu = number("step_size", (step_size) => set({ step_size }));
     this.delta = number("threshold", (threshold) => set({ threshold }));
-    this.start = h("input", { id: "start", type: "text", size: 12, placeholder: "0, 0, 0", onchange: () => this.takeStart() });
-    this.bias = h("input", { id: "bias", type: "checkbox", onchange: () => set({ bias: this.bias.checked }) });
+    this.start = h("input", {
+      id: "start",
+      type: "text",
+      size: 12,
+      placeholder: "0, 0, 0",
+      onchange: () => this.takeStart(),
+    });
+    this.bias = h("input", {
+      id: "bias",
+      type: "checkbox",
+      onchange: () => set({ bias: this.bias.checked }),
+    });
     this.best = choice("reference", "best", () => set({ mine: null }));
     this.mine = choice("reference", "mine", () => this.takeMine());
     const [plus, minus] = /** @type {const} */ (["plus", "minus"]).map((name) =>
@@ -46,18 +61,30 @@ export class Tools {
       button("clear", text.clear, () => lab.clear(), { id: "clear" }),
       h("label", { class: "field order" }, text.order, this.order),
       h("label", { class: "field seed" }, text.seed, this.seed),
-      button("dice", text.anotherSeed, () => lab.change((question) => { question.seed += 1; }), { class: "seed" }),
+      button(
+        "dice",
+        text.anotherSeed,
+        () =>
+          lab.change((question) => {
+            question.seed += 1;
+          }),
+        { class: "seed" },
+      ),
       h("label", { class: "field check" }, this.bias, text.bias),
       h("fieldset", { class: "field" }, h("legend", {}, text.reference), this.best.node, this.mine.node),
       h("fieldset", { class: "field" }, h("legend", {}, text.newPoint), plus.node, minus.node),
       ...this.edit, this.undo, this.more());
   }
 
-  /** Fill the menu of the data. @param {Record<string, {title: string}>} presets @param {Record<string, {title: string}>} challenges */
+  /** Fill the menu of the data.
+   * @param {Record<string, {title: string}>} presets @param {Record<string, {title: string}>} challenges */
   offer(presets, challenges) {
     const options = (/** @type {Record<string, {title: string}>} */ all) =>
       Object.entries(all).map(([name, { title }]) => h("option", { value: name }, title));
-    this.data.append(...options(presets), h("optgroup", { label: words.tools.challenges }, ...options(challenges)));
+    this.data.append(
+      ...options(presets),
+      h("optgroup", { label: words.tools.challenges }, ...options(challenges)),
+    );
   }
 
   more() {
@@ -69,8 +96,9 @@ export class Tools {
     const moves = MOVES.map(([name, icon, factor, dx, dy]) =>
       button(icon, text[name], () => lab.move(factor, dx, dy), { shown: !icon }));
     return menu("more", [text.title],
-      line(text.sides, this.sides), line(text.beside, this.beside, note(text.besideNote)), line(average, text.averaged),
-      line(text.stepSize, this.mu, note(text.stepSizeNote)), line(text.threshold, this.delta, note(text.thresholdNote)),
+      line(text.sides, this.sides), line(text.beside, this.beside, note(text.besideNote)),
+      line(average, text.averaged), line(text.stepSize, this.mu, note(text.stepSizeNote)),
+      line(text.threshold, this.delta, note(text.thresholdNote)),
       line(text.start, this.start, note(text.startNote)), line(text.rule, this.rule),
       h("div", { class: "moves" }, text.moves, ...moves, note(text.movesNote)));
   }
@@ -124,7 +152,13 @@ function select(id, names, change) {
 
 /** @param {string} id @param {(value: number) => void} change */
 function number(id, change) {
-  const node = h("input", { id, type: "number", step: "any", min: 0, onchange: () => change(Number(node.value)) });
+  const node = h("input", {
+    id,
+    type: "number",
+    step: "any",
+    min: 0,
+    onchange: () => change(Number(node.value)),
+  });
   return node;
 }
 

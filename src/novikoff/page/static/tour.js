@@ -30,16 +30,34 @@ export class Tour {
     this.node.hidden = !scene;
     if (!scene) return this.redraw();
     const answer = h("p", { class: "answer", hidden: true }, scene.answer);
-    const reveal = button("", words.tour.answer, () => { answer.hidden = !answer.hidden; }, { shown: true, id: "answer" });
+    const reveal = button(
+      "",
+      words.tour.answer,
+      () => {
+        answer.hidden = !answer.hidden;
+      },
+      { shown: true, id: "answer" },
+    );
     const last = at + 1 === this.scenes.length;
     const { heading, minutes, previous, next, end } = words.tour;
-    refill(this.node,
-      h("header", {},
-        h("h2", {}, heading(at + 1, this.scenes.length, scene.title)), h("span", { class: "minutes" }, minutes(scene.minutes)),
+    refill(
+      this.node,
+      h(
+        "header",
+        {},
+        h("h2", {}, heading(at + 1, this.scenes.length, scene.title)),
+        h("span", { class: "minutes" }, minutes(scene.minutes)),
         at > 0 && button("left", previous, () => this.go(at - 1)),
-        button(last ? "" : "right", last ? end : next, () => this.go(at + 1), { shown: true, id: "next-scene" }),
-        !last && button("clear", end, () => this.go(-1), { id: "end-tour" })),
-      h("p", {}, scene.text), h("p", {}, h("b", {}, scene.ask), " ", reveal), answer);
+        button(last ? "" : "right", last ? end : next, () => this.go(at + 1), {
+          shown: true,
+          id: "next-scene",
+        }),
+        !last && button("clear", end, () => this.go(-1), { id: "end-tour" }),
+      ),
+      h("p", {}, scene.text),
+      h("p", {}, h("b", {}, scene.ask), " ", reveal),
+      answer,
+    );
     await this.open(scene);
     this.redraw();
   }
