@@ -16,7 +16,7 @@ import novikoff as nv
 from novikoff.core.stops import Limits
 from novikoff.geometry.passes import OutOfTimeError
 from novikoff.geometry.sparse_solve import solve_sparse
-from novikoff.geometry.suggestion import Optimum, Refusal, suggested_optimum
+from novikoff.geometry.suggestion import FloatOptimum, NoOptimum, suggested_optimum
 from novikoff.systems import linear_program, suggested
 from novikoff.systems.conflicts import infeasible_solution
 from novikoff.systems.engine import (
@@ -139,19 +139,19 @@ def test_a_suggestion_that_is_proved_is_the_answer_of_the_projection(family: str
 Lie = Callable[[int, np.random.Generator], Any]
 
 
-def _wrong_support(n: int, rng: np.random.Generator) -> Optimum:
-    return Optimum((rng.random(n) < 0.4).astype(float), np.zeros(0))
+def _wrong_support(n: int, rng: np.random.Generator) -> FloatOptimum:
+    return FloatOptimum((rng.random(n) < 0.4).astype(float), np.zeros(0))
 
 
 # Wrong answers of a float solver about n variables.
 LIES: dict[str, Lie] = {
-    "infeasible": lambda n, rng: Refusal(True),
-    "unbounded": lambda n, rng: Refusal(False),
+    "infeasible": lambda n, rng: NoOptimum(True),
+    "unbounded": lambda n, rng: NoOptimum(False),
     "nothing": lambda n, rng: None,
-    "a wrong point": lambda n, rng: Optimum(rng.uniform(-5.0, 5.0, n), np.zeros(0)),
-    "zeros": lambda n, rng: Optimum(np.zeros(n), np.zeros(0)),
-    "not numbers": lambda n, rng: Optimum(np.full(n, np.nan), np.zeros(0)),
-    "infinity": lambda n, rng: Optimum(np.full(n, np.inf), np.zeros(0)),
+    "a wrong point": lambda n, rng: FloatOptimum(rng.uniform(-5.0, 5.0, n), np.zeros(0)),
+    "zeros": lambda n, rng: FloatOptimum(np.zeros(n), np.zeros(0)),
+    "not numbers": lambda n, rng: FloatOptimum(np.full(n, np.nan), np.zeros(0)),
+    "infinity": lambda n, rng: FloatOptimum(np.full(n, np.inf), np.zeros(0)),
     "a wrong support": _wrong_support,
 }
 
@@ -173,7 +173,7 @@ def test_a_solver_that_lies_changes_no_answer(
 
     def liar(costs: Any, *_: Any, **__: Any) -> Any:
         if lie == "a wrong support" and not np.any(costs):
-            return Refusal(True)
+            return NoOptimum(True)
         return LIES[lie](len(costs), rng)
 
     monkeypatch.setattr(suggested, "suggested_optimum", liar)
@@ -319,9 +319,9 @@ def test_a_float_solver_that_rejects_the_numbers_gives_no_suggestion() -> None:
     A = np.array([[np.nan]])
     assert suggested_optimum(np.ones(1), Limits(), A_ub=A, b_ub=np.ones(1)) is None
     never = suggested_optimum(np.ones(1), Limits(), A_ub=np.eye(1), b_ub=np.array([-1.0]))
-    assert never == Refusal(True)
+    assert never == NoOptimum(True)
     without_end = suggested_optimum(-np.ones(1), Limits(), A_ub=-np.eye(1), b_ub=np.ones(1))
-    assert without_end == Refusal(False)
+    assert without_end == NoOptimum(False)
 
 
 @pytest.mark.parametrize("seed", range(30))

@@ -31,7 +31,7 @@ from novikoff.systems.engine import point_or_conflict
 from novikoff.systems.least_squares import least_squares
 from novikoff.systems.linear_program import optimise
 from novikoff.systems.matrices import time_to_factor
-from novikoff.systems.methods.relaxation import relaxation_method
+from novikoff.systems.methods.projections import relaxation_method
 from novikoff.systems.solution import Solution
 from novikoff.systems.solve import solve_system
 from novikoff.systems.statement import keep_rows, stated_arrays

@@ -46,7 +46,7 @@ from novikoff.core.stops import Limits
 from novikoff.geometry.corral import Objective, minimise, start_rows
 from novikoff.geometry.passes import LocalPasses, Passes, check_time
 from novikoff.geometry.rational import exact_multipliers, project_on_cone
-from novikoff.geometry.suggestion import Optimum, suggested_optimum
+from novikoff.geometry.suggestion import FloatOptimum, suggested_optimum
 from novikoff.geometry.view import View
 from novikoff.geometry.visits import RowSet
 from novikoff.proofs import exact
@@ -171,7 +171,7 @@ def vertex_rows(
         A_eq=sp.hstack([rows.T, slack, -slack], format="csc"),
         b_eq=-total / size,
     )
-    return candidates[answer.x[:n] > 0.0] if isinstance(answer, Optimum) else guess
+    return candidates[answer.x[:n] > 0.0] if isinstance(answer, FloatOptimum) else guess
 
 
 def combined(

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from novikoff.core.rows import Indices
 from novikoff.core.stops import Limits
-from novikoff.geometry.suggestion import Optimum, suggested_optimum
+from novikoff.geometry.suggestion import FloatOptimum, suggested_optimum
 
 # The methods of SciPy that solve these programs in turns, and the seconds of the first attempt.
 _METHODS, _FIRST_SECONDS = ("highs-ipm", "highs-ds"), 16.0
@@ -93,7 +93,7 @@ class SignProgram:
             costs, limits, A_ub=A, b_ub=right, bounds=bounds,
             first_seconds=_FIRST_SECONDS, methods=_METHODS,
         )  # fmt: skip
-        if not isinstance(answer, Optimum):
+        if not isinstance(answer, FloatOptimum):
             return None
         u, multipliers = answer.x[:q], np.abs(answer.prices[:n])
         rows = np.flatnonzero(multipliers > _FIRM * multipliers.max(initial=0.0))

@@ -33,7 +33,7 @@ _MAX_ATTEMPTS = 6
 _OPTIMAL, _OUT_OF_TIME, _INFEASIBLE, _UNBOUNDED = 0, 1, 2, 3
 
 
-class Optimum(NamedTuple):
+class FloatOptimum(NamedTuple):
     """The optimum of a linear program, in floats: a suggestion.
 
     Attributes
@@ -48,7 +48,7 @@ class Optimum(NamedTuple):
     prices: Vector
 
 
-class Refusal(NamedTuple):
+class NoOptimum(NamedTuple):
     """A linear program that has no optimum, according to the float solver."""
 
     infeasible: bool  # else it is unbounded
@@ -67,7 +67,7 @@ def suggested_optimum(
     most_seconds: float = math.inf,
     presolve: bool = True,
     methods: Sequence[str] = _METHODS,
-) -> Optimum | Refusal | None:
+) -> FloatOptimum | NoOptimum | None:
     """Minimise ⟨costs, x⟩ in floats; None if the solver fails or a limit is reached.
 
     Parameters
@@ -99,11 +99,11 @@ def suggested_optimum(
         if answer is None:
             return None
         if answer.status in (_INFEASIBLE, _UNBOUNDED):
-            return Refusal(answer.status == _INFEASIBLE)
+            return NoOptimum(answer.status == _INFEASIBLE)
         if answer.status == _OPTIMAL and answer.x is not None:
             parts = [np.atleast_1d(part.marginals) for part in (answer.ineqlin, answer.eqlin)]
             prices: npt.NDArray[Any] = np.concatenate(parts)
-            return Optimum(np.asarray(answer.x), -np.asarray(prices, dtype=np.float64))
+            return FloatOptimum(np.asarray(answer.x), -np.asarray(prices, dtype=np.float64))
         if limits.reached() is not None or seconds >= most_seconds:
             return None
         if answer.status == _OUT_OF_TIME:

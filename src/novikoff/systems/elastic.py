@@ -34,7 +34,7 @@ from novikoff.core.rows import Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry.passes import check_time
 from novikoff.geometry.sparse_solve import solve_sparse
-from novikoff.geometry.suggestion import Optimum, suggested_optimum
+from novikoff.geometry.suggestion import FloatOptimum, suggested_optimum
 from novikoff.proofs import exact
 from novikoff.systems.matrices import dense, scaled
 from novikoff.systems.system import System, split_equalities
@@ -148,7 +148,7 @@ class _Elastic:
             bounds=[(None, None)] * p + [(0, None)] * (len(costs) - p),
         )
         check_time(limits)
-        if not isinstance(answer, Optimum):
+        if not isinstance(answer, FloatOptimum):
             return None
         multipliers = np.zeros(m)
         multipliers[below], multipliers[equal] = np.split(answer.prices, [len(below)])

@@ -47,7 +47,7 @@ from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry.passes import OutOfTimeError, TooLargeError, check_time
 from novikoff.geometry.sparse_solve import solve_sparse
-from novikoff.geometry.suggestion import Optimum, Refusal, suggested_optimum
+from novikoff.geometry.suggestion import FloatOptimum, NoOptimum, suggested_optimum
 from novikoff.geometry.visits import Mask
 from novikoff.proofs import exact
 from novikoff.proofs.system_certificate import Multipliers
@@ -98,7 +98,9 @@ def decide(
 ) -> Point | Conflict:
     """Find a point or a conflict: by a suggestion where this is faster, else by projection.
 
-    The parameters are those of `engine.point_or_conflict`.
+    The parameters are those of `engine.point_or_conflict`. Two callers use the projection itself:
+    the nearest point is what it computes, and each step of Newton's method starts it from the rows
+    of the step before.
     """
     candidate = candidate or Candidate()
     if is_for_suggestions(system):
@@ -150,12 +152,12 @@ def suggested_decision(
             if conflict is not None:
                 return conflict
             inside = None if program.equal.any() else program.vertex(part, _SLACK)
-            if isinstance(inside, Optimum):
+            if isinstance(inside, FloatOptimum):
                 point = _float_point_near(program, inside.x, part)
                 if point is not None:
                     return point
             answer = program.vertex(part)
-            if isinstance(answer, Refusal):
+            if isinstance(answer, NoOptimum):
                 return suggested_conflict(program, part, candidate)
             if answer is not None:
                 candidate.w = answer.x
@@ -239,7 +241,7 @@ class _Program:
         """The bounds as SciPy takes them."""
         return np.column_stack([self.lower, self.upper])
 
-    def vertex(self, limits: Limits, slack: float = 0.0) -> Optimum | Refusal | None:
+    def vertex(self, limits: Limits, slack: float = 0.0) -> FloatOptimum | NoOptimum | None:
         """A vertex of the system, in floats, with some slack on each inequality except bounds.
 
         Without costs, the dual simplex method may take very long, because all its steps tie. Then
@@ -342,7 +344,7 @@ def _elastic_part(program: _Program, limits: Limits) -> _Program | None:
         b_eq=program.c[equal],
         bounds=np.vstack([program.bounds, np.tile([0.0, np.inf], (n_slacks, 1))]),
     )
-    if not isinstance(answer, Optimum):
+    if not isinstance(answer, FloatOptimum):
         return None
     prices = _prices(program, answer)
     system = program.system
@@ -393,7 +395,7 @@ def _gleeson_ryan(program: _Program, limits: Limits) -> tuple[Indices, Vector, V
         A_eq=sp.hstack([both, -both[:, equal]], format="csc"),
         b_eq=np.append(np.zeros(p), -1.0),
     )
-    if not isinstance(answer, Optimum):
+    if not isinstance(answer, FloatOptimum):
         return None
     scaled = answer.x[: both.shape[1]].copy()
     scaled[equal] -= answer.x[both.shape[1] :]
@@ -491,7 +493,7 @@ def proved_optimum(
                 b_eq=program.c[equal],
                 bounds=program.bounds,
             )
-            if not isinstance(answer, Optimum):
+            if not isinstance(answer, FloatOptimum):
                 return None
             prices = _prices(program, answer)
             dual = _exact_dual(program, objective, costs, prices, part)
@@ -511,7 +513,7 @@ def proved_optimum(
     return None
 
 
-def _prices(program: _Program, answer: Optimum) -> Vector:
+def _prices(program: _Program, answer: FloatOptimum) -> Vector:
     """The dual variables of the scaled rows of a program, in their order."""
     prices = np.zeros(len(program.rows))
     n_below = int((~program.equal).sum())
@@ -623,7 +625,7 @@ def _proved_interior(
         b_eq=np.zeros(m),
         bounds=bounds,
     )
-    if not isinstance(answer, Optimum):
+    if not isinstance(answer, FloatOptimum):
         return None
     rows = np.concatenate(
         [program.rows[more], program.upper_rows[upper], program.lower_rows[lower]]
@@ -778,7 +780,7 @@ def _inner_vertex(program: _Program, limits: Limits) -> Vector | None:
         b_eq=program.c[equal],
         bounds=[*program.bounds.tolist(), (0.0, 1.0)],
     )
-    return answer.x[:p] if isinstance(answer, Optimum) else None
+    return answer.x[:p] if isinstance(answer, FloatOptimum) else None
 
 
 def _are_floats(w: list[Fraction]) -> bool:

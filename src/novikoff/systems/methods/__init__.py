@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from novikoff.systems.methods.attempt import Attempt, MethodTrace
 from novikoff.systems.methods.perceptron import perceptron_method, von_neumann
-from novikoff.systems.methods.relaxation import relaxation_method, spingarn
+from novikoff.systems.methods.projections import relaxation_method, spingarn
 from novikoff.systems.methods.rescaling import dunagan_vempala, projection_rescaling, rescaled
 from novikoff.systems.methods.smooth import smooth, smooth_primal_dual
 
