@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from scipy.optimize import linprog
 
 import novikoff as nv
-from novikoff.geometry import rational
+from novikoff.geometry import linear_algebra, rational
 
 
 def rare_outcomes(seed: int, n: int, factors: int, levels: int) -> tuple[pd.DataFrame, Any]:
@@ -39,7 +39,7 @@ def separated_by_linear_program(frame: pd.DataFrame, y: Any) -> Any:
 
 def test_few_rows_are_admitted_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     frame, y = rare_outcomes(0, 5000, 10, 30)
-    solved, solve = [0], rational.solve_exactly
+    solved, solve = [0], linear_algebra.solve_exactly
 
     def counted(*arguments: Any) -> Any:
         solved[0] += 1

@@ -22,6 +22,7 @@ hitting set problems. *Proceedings of the 22nd ACM-SIAM Symposium on Discrete Al
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -34,6 +35,8 @@ from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
 from novikoff.errors import CertificateError
+from novikoff.geometry.linear_algebra import solve_exactly
+from novikoff.proofs.exact import numbers
 from novikoff.proofs.hitting import Branch, add_up, branching_bound
 
 # Shares below _NOTHING are rounding errors.
@@ -206,26 +209,15 @@ def _rounded(
     if 0 < len(used) <= min(len(tight), _MOST_EQUATIONS):
         rows = within[:, used].toarray()[tight]
         chosen = tight[qr(rows.T, mode="r", pivoting=True)[1][: len(used)]]
-        solution = _solved(within[:, used].toarray()[chosen], [costs[i] for i in chosen.tolist()])
-        if solution is not None:
+        M = within[:, used].toarray()[chosen].astype(np.int64)
+        right = numbers([costs[i] for i in chosen.tolist()])
+        with suppress(ZeroDivisionError):  # the equations may be linearly dependent
+            solution = solve_exactly(M, right.whole)
             shares = [Fraction(0)] * len(x)
             for k, share in zip(used.tolist(), solution, strict=True):
-                shares[k] = share
+                shares[k] = share * right.unit
             yield shares
     yield [Fraction(share) for share in (x * (1.0 - 1e-6) * unit).tolist()]
-
-
-def _solved(M: Vector, right: list[Fraction]) -> list[Fraction] | None:
-    """Solve Mx = b for a square matrix of zeros and ones; None if it is singular."""
-    import flint  # the first set of shares that needs it loads it
-
-    left = flint.fmpq_mat(flint.fmpz_mat(M.astype(np.int64).tolist()))
-    parts = [flint.fmpq(part.numerator, part.denominator) for part in right]
-    try:
-        solution = left.solve(flint.fmpq_mat(len(parts), 1, parts))
-    except ZeroDivisionError:
-        return None
-    return [Fraction(int(part.p), int(part.q)) for part in solution.entries()]
 
 
 def _incidence(sets: Sequence[Sequence[int]]) -> tuple[Indices, Any]:

@@ -38,8 +38,13 @@ import numpy.typing as npt
 
 from novikoff.core.rows import Indices
 from novikoff.core.stops import Limits
+from novikoff.geometry.linear_algebra import (
+    elimination_seconds,
+    independent_columns,
+    pivot_columns,
+    solve_seconds,
+)
 from novikoff.geometry.passes import LocalPasses, OutOfTimeError, Passes, check_time
-from novikoff.geometry.rational import solve_seconds
 from novikoff.geometry.visits import Part, RowSet, Visit
 from novikoff.proofs import exact
 from novikoff.proofs.exact import Integers
@@ -83,7 +88,7 @@ def null_space(passes: LocalPasses, rows: Indices, columns: Indices, limits: Lim
         raise OutOfTimeError
     if len(columns) == 0:
         return vectors
-    check_time(limits, 2e-9 * len(columns) ** 3)
+    check_time(limits, elimination_seconds(len(columns) + _SPARE, len(columns)))
     chosen_rows = _some_rows(passes, rows, len(columns))
     free = _guess_by_mixtures(passes, chosen_rows, columns)
     marked = passes.row_set(rows)
@@ -169,7 +174,7 @@ def _guess_by_mixtures(
     reduced, rank = matrix.rref()
     table = np.array([int(value) for value in reduced.entries()], dtype=np.int64)
     table = table.reshape(mixture.shape)[:rank]
-    pivots = np.argmax(table != 0, axis=1)
+    pivots = np.array(pivot_columns(reduced, rank), dtype=np.int64)
     free = np.setdiff1d(np.arange(len(columns)), pivots)
     guessed = _guess(table[:, free], prime)
     return None if guessed is None else _vectors(guessed, pivots, free, columns)
@@ -207,7 +212,7 @@ def _residue_null_space(whole: Integers, columns: Indices, prime: int, limits: L
     check_time(limits, (1 + len(free)) * solve_seconds(rank, whole))
     exactly, divisor, _ = matrix.rref()
     table = exactly.tolist()
-    pivots = np.array([next(j for j in range(p) if row[j] != 0) for row in table])
+    pivots = np.array(pivot_columns(exactly, rank), dtype=np.int64)
     free = np.setdiff1d(np.arange(p), pivots)
     fractions = [[(int(row[j]), int(divisor)) for row in table] for j in free.tolist()]
     return _vectors(fractions, pivots, free, columns)
@@ -265,12 +270,14 @@ def _reduced(whole: Integers, prime: int) -> tuple[Integers, Indices]:
     reduced, rank = flint.nmod_mat(flint.fmpz_mat(whole.tolist()), prime).rref()
     entries = [int(value) for value in reduced.entries()]
     table = np.array(entries, dtype=object).reshape(whole.shape)[:rank]
-    return table, np.argmax(table != 0, axis=1).astype(np.int64) if rank else np.arange(0)
+    return table, np.array(pivot_columns(reduced, rank), dtype=np.int64)
 
 
 def _independent_rows(rows: Indices, whole: Integers, prime: int) -> tuple[Indices, Integers]:
     """Return rows of a matrix that are linearly independent modulo a prime, as many as possible."""
-    _, chosen = _reduced(whole.T, prime)
+    import flint
+
+    chosen = independent_columns(flint.nmod_mat(flint.fmpz_mat(whole.T.tolist()), prime))
     return rows[chosen], whole[chosen]
 
 

@@ -18,7 +18,6 @@ Lawson, C. L. and Hanson, R. J. (1974). *Solving Least Squares Problems*. Prenti
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -28,6 +27,7 @@ from scipy.linalg import qr
 
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
+from novikoff.geometry.linear_algebra import pivot_columns, solve_exactly, solve_seconds
 from novikoff.geometry.passes import Passes, check_time
 from novikoff.geometry.visits import ExactSigns, RowSet
 from novikoff.proofs import exact
@@ -121,21 +121,6 @@ def combination(
     return factors if bool(np.all(sums == target * denominator)) else None
 
 
-def solve_exactly(M: Integers, b: Integers, weighted: Integers | None = None) -> list[Fraction]:
-    """Return the exact solution x of Mx = b, or of WMx = Wb with W = ``weighted``.
-
-    ZeroDivisionError if the matrix is singular.
-    """
-    import flint
-
-    matrix, right_side = flint.fmpz_mat(M.tolist()), flint.fmpz_mat([[int(value)] for value in b])
-    if weighted is not None:
-        W = flint.fmpz_mat(weighted.tolist())
-        matrix, right_side = W * matrix, W * right_side
-    solution = matrix.solve(right_side)
-    return [Fraction(int(solution[i, 0].p), int(solution[i, 0].q)) for i in range(solution.nrows())]
-
-
 class _Cone:
     """Exact least squares on a few rows at a time."""
 
@@ -178,10 +163,7 @@ class _Cone:
         whole, _ = self.passes.as_integers(used)
         check_time(limits, solve_seconds(len(used), whole))
         reduced, _, rank = flint.fmpz_mat(whole.T.tolist()).rref()
-        if rank == len(used):
-            return used
-        entries = np.array(reduced.tolist(), dtype=object)[:rank] != 0
-        return np.asarray(used[np.argmax(entries, axis=1)])
+        return used if rank == len(used) else used[pivot_columns(reduced, rank)]
 
 
 def _feasible_start(
@@ -222,14 +204,3 @@ def _admit(
         now = [a + step * (b - a) for a, b in zip(now, wanted, strict=True)]
         stay = [k for k, value in enumerate(now) if k < cone.n_free or value > 0 or wanted[k] > 0]
         used, now = used[stay], [now[k] for k in stay]
-
-
-def solve_seconds(n: int, whole: Integers | None = None) -> float:
-    """Return an estimate of how long an exact solve with n rows takes, rather too small.
-
-    A solve cannot be interrupted, so that callers compare this estimate with the time left.
-    """
-    bits = 32
-    if whole is not None:
-        bits = max(bits, *(int(value).bit_length() for value in np.abs(whole).max(axis=1)))
-    return 3.0 * math.pow(n / 300.0, 3.5) * math.pow(bits / 85.0, 1.5)

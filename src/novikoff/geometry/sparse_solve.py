@@ -29,9 +29,10 @@ import heapq
 import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from novikoff.core.stops import Limits
+from novikoff.geometry.linear_algebra import elimination_seconds, independent_columns
 from novikoff.geometry.passes import check_time
 
 # A sparse row of integers, by column.
@@ -197,12 +198,12 @@ class _Equations:
             for j, value in self.rows[i].items():
                 line[place[j]] = value
             entries.append(line)
-        check_time(self.limits, _seconds(len(numbers), len(columns)))
+        check_time(self.limits, elimination_seconds(len(numbers), len(columns)))
         M = flint.fmpz_mat(entries)
-        chosen_rows = _pivots(flint.nmod_mat(M.transpose(), _PRIME))
+        chosen_rows = independent_columns(flint.nmod_mat(M.transpose(), _PRIME))
         dependent = sorted({*range(len(numbers))} - {*chosen_rows})
         square = [entries[k] for k in chosen_rows]
-        chosen_columns = _pivots(flint.nmod_mat(flint.fmpz_mat(square), _PRIME))
+        chosen_columns = independent_columns(flint.nmod_mat(flint.fmpz_mat(square), _PRIME))
         others = sorted({*range(len(columns))} - {*chosen_columns})
         if others and given is None:
             return False
@@ -210,7 +211,7 @@ class _Equations:
             self.known[columns[k]] = (given or {})[columns[k]]
         rest = [self._rest(numbers[k]) for k in chosen_rows]
         over = math.lcm(*(value.denominator for value in rest))
-        check_time(self.limits, _seconds(len(chosen_rows), len(chosen_columns)))
+        check_time(self.limits, elimination_seconds(len(chosen_rows), len(chosen_columns)))
         left = flint.fmpz_mat([[line[k] for k in chosen_columns] for line in square])
         whole = [[value.numerator * (over // value.denominator)] for value in rest]
         solution = left.solve(flint.fmpz_mat(whole))
@@ -224,21 +225,3 @@ class _Equations:
         """The right side of an equation, minus the terms that are known."""
         terms = (value * self.known[j] for j, value in self.rows[i].items() if j in self.known)
         return self.right[i] - sum(terms, Fraction(0))
-
-
-def _pivots(M: Any) -> list[int]:
-    """The columns of the pivots: the first columns that are linearly independent modulo a prime."""
-    reduced, rank = M.rref()
-    pivots: list[int] = []
-    k = 0
-    for i in range(rank):
-        while int(reduced[i, k]) == 0:
-            k += 1
-        pivots.append(k)
-        k += 1
-    return pivots
-
-
-def _seconds(n: int, p: int) -> float:
-    """A rough estimate of the seconds of an elimination, rather too small."""
-    return 2e-10 * n * p * min(n, p)

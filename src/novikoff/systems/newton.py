@@ -21,8 +21,8 @@ import numpy as np
 
 from novikoff.core.rows import Indices
 from novikoff.core.stops import Limits
+from novikoff.geometry.linear_algebra import solve_exactly, solve_seconds
 from novikoff.geometry.passes import check_time
-from novikoff.geometry.rational import solve_exactly, solve_seconds
 from novikoff.proofs import exact
 from novikoff.systems.engine import Point, point_or_conflict
 from novikoff.systems.system import System

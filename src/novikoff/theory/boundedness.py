@@ -17,10 +17,10 @@ from novikoff.core.orders import Order
 from novikoff.core.problem import Problem
 from novikoff.core.rows import Indices, Vector, as_dense
 from novikoff.core.runs import Run
-from novikoff.core.validation import check_matrix
 from novikoff.geometry.separability import separate
 from novikoff.geometry.verdict import Verdict, VerdictData
 from novikoff.proofs import exact
+from novikoff.theory.few_rows import dense_rows, directions, lines, rank_and_products
 from novikoff.theory.rounding import float_above, plus_root_above, rational, square_norm
 from novikoff.theory.run import run_from_zero
 
@@ -101,18 +101,12 @@ def weight_bound(
     >>> weights.rank, weights.kappa_squared, round(weights.bound)
     (2, Fraction(101, 1), 1636)
     """
-    rows = check_matrix(A)
-    if not isinstance(rows, np.ndarray):
-        raise ValueError("A must be a dense matrix: κ needs the minors of few rows.")
-    rows = rows.astype(np.float64, copy=False)
+    rows = dense_rows(A)
     start = np.atleast_1d(np.asarray(w0, dtype=np.float64)).ravel()
     if not (math.isfinite(step_size) and step_size > 0.0 and np.isfinite(start).all()):
         raise ValueError(
             f"step_size must be finite and positive, not {step_size}, and w0 must be finite."
         )
-    if not np.isfinite(rows).all():
-        i, j = np.argwhere(~np.isfinite(rows))[0]
-        raise ValueError(f"A must be finite, but row {i}, column {j} has {rows[i, j]}.")
     zero = np.flatnonzero(~rows.any(axis=1))
     if len(rows) == 0 or len(zero) > 0:
         what = f"row {zero[0]} is zero" if len(zero) > 0 else "there are none"
@@ -135,28 +129,18 @@ def _kappa_squared(A: Vector) -> tuple[Fraction, int]:
     if len(A) > _MAX_SETS:
         raise ValueError(f"A has more than {_MAX_SETS:,} different rows: take fewer rows.")
     # The lengths of the rows do not matter, because κ is about rows that are scaled to length one.
-    whole = [exact.integers(row[None])[0][0] for row in A]
-    lines = sorted({_primitive(row) for row in whole})
-    rank = flint.fmpz_mat([list(line) for line in lines]).rank()
-    if math.comb(len(lines), rank) > _MAX_SETS:
+    rank, gram = rank_and_products(lines(directions(A)))
+    if math.comb(len(gram), rank) > _MAX_SETS:
         raise ValueError(
-            f"κ needs the determinants of all sets of {rank} of {len(lines)} rows. These are more "
+            f"κ needs the determinants of all sets of {rank} of {len(gram)} rows. These are more "
             f"than {_MAX_SETS:,} sets: take fewer rows."
         )
-    gram = np.array(lines, dtype=object) @ np.array(lines, dtype=object).T
     largest = Fraction(0)
-    for subset in combinations(range(len(lines)), rank):
+    for subset in combinations(range(len(gram)), rank):
         minor = int(flint.fmpz_mat(gram[np.ix_(subset, subset)].tolist()).det())
         if minor > 0:
             largest = max(largest, Fraction(math.prod(int(gram[i, i]) for i in subset), minor))
     return largest, rank
-
-
-def _primitive(row: Sequence[int]) -> tuple[int, ...]:
-    """The shortest integer vector on the same line whose first nonzero entry is positive."""
-    divisor = math.gcd(*map(int, row))
-    first = next(value for value in row if value)
-    return tuple(int(value) // (divisor if first > 0 else -divisor) for value in row)
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.core.rows import Vector
-from novikoff.core.validation import check_matrix
 from novikoff.geometry.margin import Interval
 from novikoff.geometry.separability import separate
 from novikoff.proofs import exact
+from novikoff.theory.few_rows import Direction, dense_rows, directions, rank_and_products
 
 # At most this many sets of rows are examined.
 _MAX_ROW_SETS = 50_000
@@ -102,9 +102,12 @@ def hoffman_constant(A: npt.ArrayLike) -> HoffmanConstant:
     >>> round(agmon_rate(1.0, wedge.condition), 4)
     0.9901
     """
-    numbers, lines = _distinct_directions(A)
+    first_rows = directions(dense_rows(A))
+    if not first_rows:
+        raise ValueError("A has no row that is not zero: every point solves such a system.")
+    numbers = [*first_rows.values()]
     best, attained = Fraction(0), tuple[int, ...]()
-    for subset, square in _inverse_squares(lines):
+    for subset, square in _inverse_squares([*first_rows]):
         if square > best:
             best, attained = square, subset
     return HoffmanConstant(
@@ -114,24 +117,7 @@ def hoffman_constant(A: npt.ArrayLike) -> HoffmanConstant:
     )
 
 
-def _distinct_directions(A: npt.ArrayLike) -> tuple[list[int], list[tuple[int, ...]]]:
-    """Return the shortest integer vector of each direction among the rows, and its first row."""
-    rows = check_matrix(A)
-    if not isinstance(rows, np.ndarray) or not np.isfinite(rows).all():
-        raise ValueError("A must be a dense matrix of finite numbers.")
-    first: dict[tuple[int, ...], int] = {}
-    for i, row in enumerate(rows.astype(np.float64)):
-        whole = [int(value) for value in exact.integers(row[None])[0][0]]
-        if divisor := math.gcd(*whole):
-            first.setdefault(tuple(value // divisor for value in whole), i)
-    if not first:
-        raise ValueError("A has no row that is not zero: every point solves such a system.")
-    return list(first.values()), list(first)
-
-
-def _inverse_squares(
-    lines: list[tuple[int, ...]],
-) -> Iterator[tuple[tuple[int, ...], Fraction]]:
+def _inverse_squares(rows: list[Direction]) -> Iterator[tuple[tuple[int, ...], Fraction]]:
     """Yield sets of linearly independent rows, and 1/d² for the distance d of 0 to their hull.
 
     With the Gram matrix G of the unit rows, the point of their affine hull nearest to 0 has weights
@@ -141,19 +127,18 @@ def _inverse_squares(
     """
     import flint
 
-    rank = flint.fmpz_mat([list(line) for line in lines]).rank()
-    sets = sum(math.comb(len(lines), k) for k in range(1, rank + 1))
+    rank, gram = rank_and_products(rows)
+    sets = sum(math.comb(len(rows), k) for k in range(1, rank + 1))
     if sets > _MAX_ROW_SETS:
         raise ValueError(
-            f"Hoffman's constant of {len(lines)} rows of rank {rank} needs {sets:,} sets of rows, "
+            f"Hoffman's constant of {len(rows)} rows of rank {rank} needs {sets:,} sets of rows, "
             f"but at most {_MAX_ROW_SETS:,} are examined: take fewer rows."
         )
-    gram = np.array(lines, dtype=object) @ np.array(lines, dtype=object).T
-    below = [math.isqrt(int(gram[i, i]) << 2 * _DIGITS) for i in range(len(lines))]
+    below = [math.isqrt(int(gram[i, i]) << 2 * _DIGITS) for i in range(len(rows))]
     # ‖a_i‖ lies between below[i] and above[i], in units of 2^−128.
     above = [root + (root * root != int(gram[i, i]) << 2 * _DIGITS) for i, root in enumerate(below)]
     for k in range(1, rank + 1):
-        for subset in combinations(range(len(lines)), k):
+        for subset in combinations(range(len(rows)), k):
             matrix = flint.fmpz_mat([[int(gram[i, j]) for j in subset] for i in subset])
             if matrix.det() == 0:
                 continue
@@ -214,10 +199,7 @@ def goffin_measure(A: npt.ArrayLike) -> Interval:
     >>> goffin_measure([[1.0, 0.0], [-1.0, 0.0]])
     Interval(lo=0.0, hi=0.0)
     """
-    rows = check_matrix(A)
-    if not isinstance(rows, np.ndarray) or not np.isfinite(rows).all():
-        raise ValueError("A must be a dense matrix of finite numbers.")
-    rows = rows.astype(np.float64)
+    rows = dense_rows(A)
     same = np.ones(len(rows), dtype=np.int8)
     kind = separate(rows, same, fit_intercept=False, goal="kind").kind
     if kind in ("quasi-separable", "inseparable"):
