@@ -8,7 +8,7 @@ and numbers whose differences float64 rounds.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -134,8 +134,8 @@ def labels(rng: Rng, X: Any, K: int) -> Any:
     return np.where(flips, rng.integers(0, K, n), y)
 
 
-def check(problem: Question, system: System, names: int) -> None:
-    """The library's answer is the oracle's."""
+def check(problem: Question, system: System, names: int, hidden: Collection[int] = ()) -> None:
+    """The library's answer is the oracle's; intercepts and thresholds are ``hidden`` columns."""
     truth = oracle.answers(system, names)
     found = problem.ask()
     assert found.kind == truth.kind
@@ -155,6 +155,32 @@ def check(problem: Question, system: System, names: int) -> None:
         c = [(3 * j + len(problem.X)) % 5 - 2 for j in range(names)]
         wanted = oracle.functional(system, names, [Fraction(value) for value in c])
         assert found.estimable(c) == wanted
+        assert found.responsible_columns is not None
+        told_columns = [str(name) for name in found.responsible_columns]
+        assert told_columns == responsible(problem, found, system, names, hidden)
+
+
+def responsible(
+    problem: Question, found: nv.Separation, system: System, p: int, hidden: Collection[int]
+) -> list[str]:
+    """The columns and factors without each of which nothing is separated."""
+    truth = oracle.answers(system, p)
+    kept = [j for j in range(p) if truth.coefficients[j] != "aliased"]
+    terms: dict[str, list[int]] = {}
+    names = [str(name) for name, value in found.coefficients.items() if value != "reference"]
+    for j, name in enumerate(names):
+        if j not in hidden:
+            column = name.rpartition(":")[0] if problem.family == "multinomial" else name
+            terms.setdefault(column.partition("=")[0], []).append(j)
+    guilty = []
+    for term, columns in terms.items():
+        few = [j for j in kept if j not in columns]
+        weak = [(i, [row[j] for j in few]) for i, row in system.weak]
+        equal = [(i, [row[j] for j in few]) for i, row in system.equal]
+        some = any(j in kept for j in columns)
+        if some and truth.separated and not oracle.answers(System(weak, equal), len(few)).separated:
+            guilty.append(term)
+    return guilty
 
 
 def binary(rng: Rng) -> Question:
@@ -188,7 +214,8 @@ def binomial(problem: Question) -> None:
     """A binomial model: successes out of trials, any link."""
     y, m = successes(problem)
     X = problem.rows(constant=problem.intercept)
-    check(problem, oracle.binomial(X, y, m, problem.options["link"]), len(X[0]))
+    system = oracle.binomial(X, y, m, problem.options["link"])
+    check(problem, system, len(X[0]), {0} if problem.intercept else ())
 
 
 def successes(problem: Question) -> tuple[list[int], list[int]]:
@@ -213,7 +240,8 @@ def counts(rng: Rng) -> Question:
 def poisson(problem: Question) -> None:
     """A Poisson model with the log link."""
     X = problem.rows(constant=problem.intercept)
-    check(problem, oracle.poisson(X, problem.column("y")), len(X[0]))
+    system = oracle.poisson(X, problem.column("y"))
+    check(problem, system, len(X[0]), {0} if problem.intercept else ())
 
 
 def classes(rng: Rng) -> Question:
@@ -238,7 +266,9 @@ def multinomial(problem: Question) -> None:
         shown = sorted(set(y))
         y = [[int(v == own) for own in shown] for v in y]
     X = problem.rows(constant=problem.intercept)
-    check(problem, oracle.multinomial(X, y, 0), len(X[0]) * (len(y[0]) - 1))
+    p = len(X[0]) * (len(y[0]) - 1)
+    intercepts = range(0, p, len(X[0])) if problem.intercept else ()
+    check(problem, oracle.multinomial(X, y, 0), p, intercepts)
 
 
 def ordered(rng: Rng) -> Question:
@@ -261,7 +291,7 @@ def ordinal(problem: Question) -> None:
     codes = [shown.index(value) for value in y]
     X = problem.rows(constant=False)
     system = getattr(oracle, problem.family)(X, codes, len(shown))
-    check(problem, system, len(X[0]) + len(shown) - 1)
+    check(problem, system, len(X[0]) + len(shown) - 1, range(len(shown) - 1))
 
 
 def survival(rng: Rng) -> Question:
@@ -345,7 +375,7 @@ def tournament(rng: Rng) -> Question:
 def bradley_terry(problem: Question) -> None:
     """A Bradley–Terry model."""
     system = oracle.bradley_terry(problem.X.tolist(), problem.options["reference"])
-    check(problem, system, len(problem.X) - 1)
+    check(problem, system, len(problem.X) - 1, range(len(problem.X) - 1))
 
 
 @claim(
@@ -368,20 +398,7 @@ def consequences(problem: Question) -> None:
     assert found.certificate.kind in kinds
     nv.verify(found.certificate, *found.certified_rows())
     names = [name for name, fate in found.coefficients.items() if fate != "reference"]
-    kept = [j for j in range(p) if truth.coefficients[j] != "aliased"]
-    # A column is responsible if nothing is separated where its entries are 0.
-    intercept = 1 if problem.intercept else 0
-    terms: dict[Any, list[int]] = {}
-    for j in range(intercept, p):
-        terms.setdefault(str(names[j]).partition("=")[0], []).append(j)
-    guilty = []
-    for term, own in terms.items():
-        few = [j for j in kept if j not in own]
-        weak = [(i, [row[j] for j in few]) for i, row in system.weak]
-        equal = [(i, [row[j] for j in few]) for i, row in system.equal]
-        some = any(j in kept for j in own)
-        if some and truth.separated and not oracle.answers(System(weak, equal), len(few)).separated:
-            guilty.append(term)
+    guilty = responsible(problem, found, system, p, {0} if problem.intercept else ())
     assert found.responsible_columns is not None
     assert [str(name) for name in found.responsible_columns] == guilty
     # A contrast, with the coefficients as they are in the oracle's rows.

@@ -8,8 +8,8 @@ Output
     A `Projection`: the rows with μ > 0, and w, minus the residual; w is None if b is in the cone.
 
 The algorithm is the active-set method of `corral` over the rational numbers. If the rows that it
-starts from are right, the first step confirms them. Otherwise it continues, and ends after finitely
-many steps because it is exact.
+starts from are those of the solution, the first step confirms them. Otherwise the algorithm
+continues. It ends after finitely many steps, because it is exact.
 
 References
 ----------

@@ -10,9 +10,9 @@ Output
     be determined.
 
 The equations of a basis of a linear program are almost triangular. So an equation with one unknown
-is solved at once, and an unknown in only one equation is determined last, from this equation. What
-is left, the nucleus, is often small. Its rank modulo a prime selects independent equations, and a
-p-adic solver (python-flint) solves them.
+is solved at once, and an unknown in only one equation is determined last, from this equation. The
+other equations, the nucleus, are often few. An elimination modulo a prime selects independent
+equations among them, and a p-adic solver (python-flint) solves these.
 
 References
 ----------

@@ -1,13 +1,13 @@
 """Linear programs in floats, by HiGHS through SciPy: suggestions for exact proofs.
 
-Nothing that a float solver says is proved. Its callers choose rows, a basis or a point by it, and
+The answer of a float solver proves nothing. Callers use it to choose rows, a basis or a point, and
 then prove their claims in exact arithmetic.
 
 HiGHS runs in a thread of its own, so that the limits hold while it runs: Ctrl-C and the end of the
 budget end the wait at once, and progress is shown. SciPy cannot stop HiGHS before its own time
 limit, and a process cannot end before HiGHS. So HiGHS gets a few seconds at first, and twice as
-much in each further attempt, in which the simplex method and the interior-point method take turns:
-where one of them is slow, the other is often fast.
+much in each further attempt. The simplex method and the interior-point method take turns, because
+one of them is often fast where the other is slow.
 """
 
 from __future__ import annotations

@@ -17,14 +17,15 @@ takes exponential time in the number of weights, and is short for a few weights.
 (w = Bz, where B is regular). This product is computed in integers, so that its entries are rounded
 once. A bound on all rounding errors is then added to the half-width of every product.
 
-*Rows in special position.* Parallel rows are merged first: at each rule, the rows of one direction
-are correct, and those of the opposite direction are not, so that the smaller of their costs is paid
-by every rule. Near a rule that has ⟨a_i, z⟩ = 0 on more rows than necessary, halving does not
-decide. There, the rows that change their sign on a box are a smaller problem of their own, often
-with fewer weights. Its least cost, found in the same way, is added to the cost of the other rows.
-A problem with two weights is solved exactly by sorting its rows by their angles.
-Rows that are in special position up to 2⁻⁴⁰ or so, but not exactly, may leave boxes that floats do
-not resolve. The bound is then the least cost that is proved on these boxes.
+*Rows in special position.* Parallel rows are merged first. Every rule classifies the rows of one
+direction correctly and misclassifies the rows of the opposite direction. So every rule pays at
+least the smaller cost of the two directions. Near a rule that has ⟨a_i, z⟩ = 0 on more rows than
+necessary, halving does not decide. There, the rows that change their sign on a box are a smaller
+problem of their own, often with fewer weights. The least cost of this problem is found in the same
+way, and is added to the cost of the other rows. A problem with two weights is solved exactly: its
+rows are sorted by their angles. Rows that are in special position up to 2⁻⁴⁰ or so, but not
+exactly, may leave boxes that floats do not resolve. The bound is then the least cost that is proved
+on these boxes.
 
 References
 ----------
