@@ -66,6 +66,7 @@ NAMES: dict[str, str] = {
     "Separation.advice": "names remedies, and computes none",
     "ErrorBound.[nd]": "the size of the data",
     "ErrorBound.sha256": "the digest of the data; the checker compares it",
+    "ErrorBound.counts_mistakes": "what the bound is about; `claim` says it",
     "ErrorBound.kinds*": "the kinds that a class of proofs reads",
     "ErrorBound.fit_intercept": "given",
     "ErrorBound.*itive": "given",

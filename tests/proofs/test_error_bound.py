@@ -20,6 +20,7 @@ from novikoff.core.stops import Limits
 from novikoff.geometry.packing import Packing
 from novikoff.geometry.passes import LocalPasses
 from novikoff.proofs.dependence import Dependence
+from novikoff.proofs.error_bound import RuleSearch
 from tests.cases import CORNERS, XOR, case_named, labelled, noisy
 from tests.oracle import signed
 
@@ -245,6 +246,30 @@ def test_shares_are_rounded_up_only_where_costs_are_whole() -> None:
     heavy = proof_of(X, y, np.full(5, 1.5))
     assert heavy.bound == sum(shared(heavy)) > 1.5
     heavy.verify(X, y, np.full(5, 1.5))
+
+
+@pytest.mark.parametrize("bound", [Fraction(1, 10), Fraction(1, 2), Fraction(9, 10)])
+def test_a_bound_on_costs_is_rejected_without_costs(bound: Fraction) -> None:
+    """Without sample_weight every cost is 1: this proves nothing about other costs."""
+    y = np.array([0, 1, 1, 0])
+    costs = np.full(4, 0.1)
+    proof = proof_of(CORNERS, y, costs)
+    proof.verify(CORNERS, y, costs)
+    forged = replace(proof, bound=bound, shares=None)
+    with pytest.raises(nv.CertificateError, match="pass sample_weight"):
+        forged.verify(CORNERS, y)
+    for weighted in (True, False):
+        searched = replace(forged, search=RuleSearch(10**6, weighted))
+        with pytest.raises(nv.CertificateError):
+            searched.verify(CORNERS, y)
+
+
+def test_a_study_s_search_cannot_be_called_weighted() -> None:
+    y = np.array([0, 1, 1, 0])
+    proof = replace(proof_of(CORNERS, y), contradictions=(), shares=None, bound=Fraction(1))
+    replace(proof, search=RuleSearch(10**6, False)).verify(CORNERS, y)
+    with pytest.raises(nv.CertificateError, match="pass sample_weight"):
+        replace(proof, search=RuleSearch(10**6, True)).verify(CORNERS, y)
 
 
 def test_rows_of_other_classes_prove_nothing() -> None:

@@ -141,14 +141,19 @@ class ErrorBound(Proof):
         'Every hyperplane with a bias misclassifies rows with a total sample_weight of at least \
 2.5, 1 against 0, in 4 rows of 2 columns.'
         """
+        text = None if self.counts_mistakes else short(self.bound)
+        return sentences.error_bound_claim(self, text)
+
+    @property
+    def counts_mistakes(self) -> bool:
+        """Whether the bound holds for the number of mistakes; else it is about costs alone."""
         try:
-            counts = self.bound.denominator == 1 and (
+            return self.bound.denominator == 1 and (
                 self.total(None) >= self.bound
                 or (self.search is not None and not self.search.weighted)
             )
         except ValueError:  # shares above 1, or a contradiction without rows
-            counts = False
-        return sentences.error_bound_claim(self, None if counts else short(self.bound))
+            return False
 
     def total(self, costs: Sequence[Fraction] | None) -> Fraction:
         """Return the bound that the contradictions prove, without a search.
@@ -269,12 +274,17 @@ class BoundCheck(DataReading):
                 self._search(proof.search, None)
             if costs is not None or proof.search.weighted:
                 self._search(proof.search, costs)
-            return
-        total = proof.total(costs)
-        if total < proof.bound:
+        else:
+            total = proof.total(costs)
+            if total < proof.bound:
+                raise CertificateError(
+                    f"The contradictions prove a bound of {short(total)}, not of "
+                    f"{short(proof.bound)}; if it is a bound on costs, pass sample_weight."
+                )
+        if costs is None and not proof.counts_mistakes:
             raise CertificateError(
-                f"The contradictions prove a bound of {short(total)}, not of "
-                f"{short(proof.bound)}; if it is a bound on costs, pass sample_weight."
+                f"The bound {short(proof.bound)} is about costs, and says nothing about the number "
+                "of mistakes: pass sample_weight."
             )
 
     def _search(self, stated: RuleSearch, costs: Sequence[Fraction] | None) -> None:
