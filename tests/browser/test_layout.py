@@ -134,7 +134,7 @@ def test_the_proof_closes_in_one_chart(visit: Visit, name: str) -> None:
 def test_a_tight_run_lies_on_its_bounds(visit: Visit) -> None:
     page = visit.open().page
     visit.choose("tight")
-    assert "at most R²/γ² = 3 mistakes. This run made 3." in visit.verdict
+    assert "at most ⌊R²/γ²⌋ = 3 mistakes. This run made 3." in visit.verdict
     for text in page.locator(".card .readout").all_text_contents():
         value, limit = (float(part) for part in re.findall(r"[\d.]+", text)[:2])
         assert math.isclose(value, limit, rel_tol=3e-3)

@@ -100,7 +100,7 @@ def test_the_notebook_s_page(browser: Any) -> None:
         [shown._esm, shown.question],
     )
     page.wait_for_selector(".lab[data-settled=true][data-kind=separable]")
-    assert "at most R²/γ² = 51 mistakes" in page.inner_text("#verdict")
+    assert "at most ⌊R²/γ²⌋ = 51 mistakes" in page.inner_text("#verdict")
     assert page.locator("#link").count() == 0  # the address is the notebook's
     page.locator(".dot").first.focus()
     page.keyboard.press("f")

@@ -400,7 +400,7 @@ def test_a_preset_has_no_start(visit: Visit) -> None:
     assert page.input_value("#start") == "-1, 2, 3"
     visit.choose("or")
     assert page.input_value("#start") == ""
-    assert "at most R²/γ² = 27 mistakes" in visit.verdict
+    assert "at most ⌊R²/γ²⌋ = 27 mistakes" in visit.verdict
 
 
 def test_every_number_called_a_bound_is_that_of_this_run(visit: Visit) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,7 @@ import pytest
 
 from novikoff.page.presets import STATIC, presets
 from tests.page.hosts import PageHost, compare, compare_sides, library, page_host, random_question
+from tests.separability_oracle import inner, signed_rows
 
 jsonschema = pytest.importorskip("jsonschema")
 PRESETS = presets()
@@ -21,6 +24,84 @@ BOX = [-3.0, -3.0, 3.0, 3.0]
 @pytest.mark.parametrize("name", PRESETS)
 def test_presets(name: str) -> None:
     compare(page_host(), PRESETS[name]["question"])
+
+
+PLAIN: dict[str, Any] = {"bias": True, "rule": "perceptron", "order": "cyclic", "step_size": 1.0,
+                         "threshold": 0.0}  # fmt: skip
+
+# R²/γ² is just below 2, and the run in floats makes 2 updates.
+TIGHT = {
+    "15.6": [[15.641, 15.609, 1], [-15.641, 15.609, -1]],
+    "7.8": [[7.8445, 7.7805, 1], [-7.8445, 7.7805, -1]],
+    "250": [[250.001, 249.999, 1], [-250.001, 249.999, -1]],
+    "1.1": [[1.113597772986279, 0.49, 1], [-1.113597772986279, 0.49, -1]],
+}
+
+
+@pytest.mark.parametrize("points", TIGHT.values(), ids=TIGHT)
+def test_a_bound_holds_for_the_run_in_floats(points: list[list[float]]) -> None:
+    compare(page_host(), {**PLAIN, "points": points})
+
+
+def test_the_mistakes_of_a_line_are_counted_exactly() -> None:
+    """(1, 1) is on the line of (1, 5, −6), but not on that of this vector with length 1."""
+    asked = {**PLAIN, "points": [[1, 1, 1], [0, 0, -1]], "mine": [1.0, 5.0, -6.0]}
+    for ask in (library, page_host().ask):
+        assert ask("run", asked)["reference"]["wrong"] == [0]
+
+
+def collinear(seed: int, n: int) -> dict[str, Any]:
+    """Points on a line in decimals: as floats, they are only nearly collinear."""
+    rng = np.random.default_rng([31, seed])
+    x = rng.integers(-60, 61, n) / 10
+    labels = rng.choice([-1, 1], n)
+    return {**PLAIN, "points": np.column_stack([x, (2 * x - 0.1).round(1), labels]).tolist()}
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_line_of_fewest_mistakes_of_nearly_collinear_points(seed: int) -> None:
+    """No w of the run misclassifies fewer rows than the line that is called the best found."""
+    asked = collinear(seed, 3 + seed % 8)
+    run, best = page_host().ask("run", asked), page_host().ask("pocket", asked)
+    points = np.array(asked["points"])
+    rows = signed_rows(points[:, :2], points[:, 2].astype(int).tolist(), True)
+    assert best["bound"] <= best["errors"] == misclassified(rows, best["w"])
+    assert best["errors"] <= min(misclassified(rows, w) for w in run["run"]["weights"])
+    assert best["errors"] <= min(misclassified(rows, w) for w in ([0, 0, 1], [0, 0, -1]))
+
+
+def test_a_line_of_fewest_mistakes_that_rounding_spoils() -> None:
+    points = [[1.8, 3.5, -1], [4, 7.9, 1], [5.5, 10.9, -1], [4.6, 9.1, -1], [5.4, 10.7, 1]]
+    best = page_host().ask("pocket", {**PLAIN, "points": points})
+    assert (best["errors"], best["bound"]) == (2, 1)
+
+
+def test_the_fewest_mistakes_of_300_collinear_points_take_few_exact_products() -> None:
+    """Three million products with each pair of points would take seconds."""
+    points = collinear(0, 300)["points"]
+    exactly = [[round(10 * x), round(20 * x - 1), label] for x, _, label in points]
+    host = PageHost(("const product = (a, b) =>",
+                     "let products = 0;\nconst product = (a, b) => ++products > 1e6 ? "
+                     "(() => { throw new Error(\"too many products\"); })() :"))  # fmt: skip
+    best = host.ask("pocket", {**PLAIN, "points": exactly})
+    host.close()
+    assert best["errors"] == best["bound"] == fewest_on_a_line(exactly)
+
+
+def fewest_on_a_line(points: list[list[int]]) -> int:
+    """The fewest mistakes of a threshold on the first coordinate."""
+    cuts = sorted({x for x, _, _ in points})
+    ends = [*(cut - 0.5 for cut in cuts), cuts[-1] + 0.5]
+    counts = [
+        sum((label > 0) != (side * (x - end) > 0) for x, _, label in points)
+        for end in ends
+        for side in (1, -1)
+    ]
+    return min(counts)
+
+
+def misclassified(rows: list[Any], w: Sequence[float]) -> int:
+    return sum(inner(a, [Fraction(value) for value in w]) <= 0 for a in rows)
 
 
 @pytest.mark.parametrize("order", ["cyclic", "fixed", "permuted", "blocks", "random",
@@ -68,6 +149,12 @@ REJECTED: dict[str, dict[str, Any]] = {
     "names": {"points": [], "names": ["a", "b" * 41]},
     "a bias": {"points": [], "bias": 1},
     "a field": {"points": [], "colour": "red"},
+    "a field of every object": {"points": [], "toString": 5},
+    "a start that is 0": {"points": [], "start": 0},
+    "a start that is false": {"points": [], "start": False},
+    "an empty start": {"points": [], "start": ""},
+    "a w* that is 0": {"points": [], "mine": 0},
+    "an empty cell": {"points": [[1, "", 1]]},
 }
 
 
@@ -126,7 +213,10 @@ MUTANTS = {
     "a volume has the wrong sign": ("-product(p, cross(r, s))", "product(p, cross(r, s))"),
     "no second look at the rest": ("fixed.push(", "return { separated: [], weak: null }; ("),
     "the shortest row is R": ("(a > b ? a : b)", "(a > b ? b : a)"),
-    "δ counts once": ("times([2n, 1n], fraction(", "times([1n, 1n], fraction("),
+    "γ is not rounded down": ("Math.min(gamma, low) * (1 - EPSILON) : gamma", "gamma : gamma"),
+    "w* is rounded before it is counted": ("own ? mine : w]);", "w]);"),
+    "no height above the plane": ("j === axis ? scaled[k]", "j === axis ? 0"),
+    "δ counts once": ("times([2n, 1n], delta)", "times([1n, 1n], delta)"),
     "w₀ counts once": ("over(times([4n, 1n], start)", "over(start"),
     "a bound for every rule": ('null || question.rule === "aggressive"', "null"),
     "μ is left out of a rise": ("rise = times(mu, fraction(margin))", "rise = fraction(margin)"),
@@ -158,3 +248,5 @@ def compare_many(host: PageHost) -> None:
     """Compare the answers to hundreds of random questions."""
     for number in range(400):
         compare(host, random_question(np.random.default_rng([8, number])))
+    for points in TIGHT.values():
+        compare(host, {**PLAIN, "points": points})

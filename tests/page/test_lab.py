@@ -644,13 +644,13 @@ def test_numbers_at_the_limits_keep_the_bound(
 
 
 GENERAL = [
-    ({}, "at most R²/γ² = 84 mistakes. This run made 8."),
-    ({"threshold": 20.0}, "at most (R² + 2δ)/γ² = "),
+    ({}, "at most ⌊R²/γ²⌋ = 84 mistakes. This run made 8."),
+    ({"threshold": 20.0}, "at most ⌊(R² + 2δ)/γ²⌋ = "),
     ({"threshold": 20.0}, " updates. This run made 135, "),
-    ({"start": [-300.0, -400.0, 300.0]}, "at most (R² + 2γ‖w₀‖)/γ² = "),
+    ({"start": [-300.0, -400.0, 300.0]}, "at most ⌊(R² + 2γ‖w₀‖)/γ²⌋ = "),
     (
         {"start": [-3.0, 4.0, 3.0], "threshold": 1.0, "step_size": 0.5},
-        "(R² + 2δ/μ + 2γ‖w₀‖/μ)/γ² = ",
+        "⌊(R² + 2δ/μ + 2γ‖w₀‖/μ)/γ²⌋ = ",
     ),
     ({"rule": "aggressive"}, "R²/γ² does not bound this rule: it also updates on correctly"),
 ]

@@ -88,9 +88,8 @@ def command(data: str | None, **values: Any) -> None:
 def _export(target: str, points: dict[str, Any] | None, force: bool) -> None:
     from novikoff.formats.files import write_file
     from novikoff.page.export import offline_page
-    from novikoff.page.presets import presets
 
-    question = presets()["two_clouds"]["question"] if points is None else points["question"]
+    question = None if points is None else points["question"]
     write_file(target, offline_page(question).encode("utf-8"), force=force)
     click.echo(f"{target}: written; any browser shows it, without a network")
 

@@ -23,7 +23,8 @@ from novikoff.page.question import Question
 _IMPORT = re.compile(r"^import \{[^}]*\} from \"\./(\w+\.js)\";\n", re.MULTILINE)
 _COMMENT = re.compile(r"/\*\*.*?\*/ ?", re.DOTALL)
 _INDENT = re.compile(r"^[ \t]*(?://[^\n]*)?\n?", re.MULTILINE)
-_AFTER_BRACKET = re.compile(r"(?<=[,{(\[])\n")
+_NOTE = re.compile(r"(?<=[;,{]) // [^\n]*$", re.MULTILINE)
+_BREAK = re.compile(r"(?<=[;,{(\[])\n|\n(?=\})")
 _STYLE_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _STYLE_SPACE = re.compile(r"\s*([{};,])\s*|(?<=:)\s+")
 _POLICY = (
@@ -85,11 +86,11 @@ def modules(name: str) -> list[str]:
 def joined(name: str) -> str:
     """Join a module and everything that it imports into one script.
 
-    Comments, indentation and line breaks after a comma or an opening bracket are left out.
+    Comments, indentation, and line breaks that no statement needs are left out.
     """
     texts = [_IMPORT.sub("", _static(module)) for module in modules(name)]
     script = re.sub(r"^export ", "", "\n".join(texts), flags=re.MULTILINE)
-    return _AFTER_BRACKET.sub("", _INDENT.sub("", _COMMENT.sub("", script)))
+    return _BREAK.sub("", _INDENT.sub("", _NOTE.sub("", _COMMENT.sub("", script))))
 
 
 def script(question: Question) -> str:

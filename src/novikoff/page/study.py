@@ -19,17 +19,19 @@ from novikoff.core.model import LinearModel
 from novikoff.core.orders import Greedy, first_visits, named
 from novikoff.core.pocket import compile_pocket_loop, pocket_steps
 from novikoff.core.problem import Problem, products, scores
-from novikoff.core.rows import Indices, Vector
+from novikoff.core.rows import Indices, Signs, Vector
 from novikoff.core.runs import Plan, Run, train_rule
 from novikoff.core.stops import Limits
 from novikoff.core.trace import Trace
 from novikoff.core.updates import aggressive, perceptron
 from novikoff.geometry.margin import margin_of
+from novikoff.geometry.passes import LocalPasses
 from novikoff.geometry.scheme_rules import find_rules
 from novikoff.geometry.separability import find_verdict
 from novikoff.geometry.verdict import Verdict
 from novikoff.neurons.network import Network
 from novikoff.page.question import Question, checked_box
+from novikoff.proofs import exact
 from novikoff.proofs.certificate import integer_mistake_bound
 from novikoff.sentences import (
     counted,
@@ -325,8 +327,14 @@ def _reference_json(question: Question, problem: Problem, verdict: Verdict) -> J
         "bound_text": None if bound is None else large(bound),
         "formula": _bound_formula(question),
         "mine": bool(mine.any()),
-        "wrong": np.flatnonzero(~(products(problem, w) > 0.0)).tolist(),
+        "wrong": np.flatnonzero(_exact_signs(problem, mine if mine.any() else w) <= 0).tolist(),
     }
+
+
+def _exact_signs(problem: Problem, w: Vector) -> Signs:
+    """The exact signs of ⟨a_i, w⟩ on all rows."""
+    A = LocalPasses(problem).at(np.arange(problem.n))
+    return exact.product_signs(A, exact.floats(w[: A.shape[1]]))
 
 
 def _update_bound(question: Question, problem: Problem, margin: float) -> int | None:
@@ -396,8 +404,9 @@ def _headline(question: Question, problem: Problem, verdict: Verdict, run: Json)
         sizes = f"γ ≥ {digits_down(gamma)}, R ≤ {digits_up(radius)}"
         return f"{proved_sentence('Separable', sizes)}{most} {_run_clause(question, run)}"
     if verdict.kind == "inseparable":
+        noun = "row" if len(verdict.support) == 1 else "rows"
         rows = ", ".join(str(row + 1) for row in verdict.support.tolist())
-        clause = verdict_clause(verdict.kind, line, f"rows {rows}")
+        clause = verdict_clause(verdict.kind, line, f"{noun} {rows}")
         return f"{proved_sentence('Inseparable', clause)}."
     if verdict.kind == "quasi-separable":
         stated = whole_verdict(verdict.kind, line, problem.n, len(verdict.separated_rows))
@@ -417,7 +426,7 @@ def _bound_clause(question: Question, bound: int | None) -> str:
     if bound is None:
         return "."
     noun = ("update" if question.delta else "mistake") + ("" if bound == 1 else "s")
-    return f": at most {_bound_formula(question)} = {large(bound)} {noun}."
+    return f": at most ⌊{_bound_formula(question)}⌋ = {large(bound)} {noun}."
 
 
 def _run_clause(question: Question, run: Json) -> str:

@@ -26,6 +26,7 @@ const RUN_EPOCHS = 2000;
 const KERNEL_EPOCHS = 200;
 const GRID = 80; // points across and up that are shaded
 const CLEAN = "a clean cycle";
+const EPSILON = 2 ** -52; // twice the relative rounding error of a float
 
 /** @param {Question} question @returns {Problem} */
 function problemOf({ points, bias }) {
@@ -64,7 +65,7 @@ export function answerRun(asked) {
   const best = apart ? unit(near.point) : null;
   const reference = referenceOf(question, problem, best, square);
   const ran = runOf(question, problem, reference);
-  const told = { kind, support, separated: found.separated, run: ran, gamma: square };
+  const told = { kind, support, separated: found.separated, run: ran, best, gamma: square };
   return {
     kind, sentence: headline(question, problem, told), w_star: best, support, separated: found.separated,
     ...(apart ? { weights: [] } : contradictionOf(question, near, found.weak)), reference, run: ran,
@@ -75,6 +76,19 @@ export function answerRun(asked) {
 function squaredRadius({ whole: rows, power }) {
   const largest = rows.map((a) => product(a, a)).reduce((a, b) => (a > b ? a : b));
   return inUnits(largest, 2 * power);
+}
+
+/** R, rounded up as the library rounds it. @param {Problem} problem */
+const radiusAbove = ({ rows }) => Math.sqrt(Math.max(...rows.map((a) => inner(a, a)))) * (1 + 7 * EPSILON) * (1 + EPSILON);
+
+/** γ, rounded down by the error of ⟨a, w*⟩ in floats, as the library rounds it. The run computes its products in
+ * floats too, so it can make an update more than the exact ⌊R²/γ²⌋.
+ * @param {Question} question @param {Problem} problem @param {Vec3} w of length 1 @param {Fraction} square γ² */
+function marginBelow({ bias }, { rows }, w, square) {
+  const gamma = rootOf(square, false);
+  const error = (/** @type {Vec3} */ a) => ((bias ? 9 : 8) * Math.abs(a[0] * w[0]) + (bias ? 9 : 8) * Math.abs(a[1] * w[1]) + 9 * Math.abs(a[2] * w[2])) * EPSILON;
+  const low = Math.min(...rows.map((a) => inner(a, w) - error(a)));
+  return gamma - low <= 2 ** -36 * gamma ? Math.min(gamma, low) * (1 - EPSILON) : gamma;
 }
 
 /** The unit vector w* of the proof: the learner's own, or that of the largest margin.
@@ -93,7 +107,7 @@ function referenceOf(question, problem, best, square) {
     ? times(inUnits(least * least, 2 * problem.power), [1n, product(exact, exact)])
     : square;
   const margin = least < 0n && own ? -rootOf(squared, true) : rootOf(squared, false);
-  const bound = updateBound(question, problem, margin > 0 ? squared : null);
+  const bound = updateBound(question, problem, margin > 0 ? marginBelow(question, problem, w, squared) : null);
   return {
     w,
     margin,
@@ -101,26 +115,17 @@ function referenceOf(question, problem, best, square) {
     bound_text: bound === null ? null : large(bound),
     formula: formulaOf(question),
     mine: own,
-    wrong: problem.whole
-      .map((_, row) => row)
-      .filter((row) => product(problem.whole[row], wholeNumbers([w]).whole[0]) <= 0n),
-  };
+    wrong: sides.flatMap((side, row) => (side > 0n ? [] : [row])) };
 }
 
 /** The largest number of updates of this run, ⌊(R² + 2δ/μ)/γ² + 2‖w₀‖/(μγ)⌋; null if no theorem bounds it.
- * @param {Question} question @param {Problem} problem @param {Fraction | null} square γ² */
-function updateBound(question, problem, square) {
-  if (square === null || question.rule === "aggressive") return null;
-  const mu = fraction(question.step_size);
-  const start = sum(
-    ...vectorOf(question, question.start)
-      .map(fraction)
-      .map((value) => times(value, value)),
-  );
-  const [a, b] = over(
-    sum(squaredRadius(problem), over(times([2n, 1n], fraction(question.threshold)), mu)),
-    square,
-  );
+ * @param {Question} question @param {Problem} problem @param {number | null} margin γ, rounded down */
+function updateBound(question, problem, margin) {
+  if (margin === null || question.rule === "aggressive") return null;
+  const [radius, gamma, mu, delta] = [radiusAbove(problem), margin, question.step_size, question.threshold].map(fraction);
+  const square = times(gamma, gamma);
+  const start = sum(...vectorOf(question, question.start).map(fraction).map((value) => times(value, value)));
+  const [a, b] = over(sum(times(radius, radius), over(times([2n, 1n], delta), mu)), square);
   const [c, d] = over(times([4n, 1n], start), times(mu, mu, square));
   if (c === 0n) return a / b;
   const fine = 1n << 64n;
@@ -165,16 +170,16 @@ function contradictionOf({ points, bias }, { rows, multipliers, divisor }, weak)
   };
 }
 
-/** @typedef {{kind: string, support: number[], separated: number[], run: Run, gamma: Fraction}} Told */
+/** @typedef {{kind: string, support: number[], separated: number[], run: Run, best: Vec3 | null, gamma: Fraction}} Told */
 
 /** The verdict as a sentence. @param {Question} question @param {Problem} problem @param {Told} told */
-function headline(question, problem, { kind, support, separated, run, gamma }) {
+function headline(question, problem, { kind, support, separated, run, best, gamma }) {
   const { bias, points, rule, threshold } = question;
   if (bias && new Set(points.map(([, , label]) => label)).size === 1) return words.answer.oneLabel;
   if (kind === "inseparable") return words.answer.inseparable(bias, support);
   if (kind === "quasi-separable")
     return words.answer.quasi(bias, separated.length, points.length - separated.length);
-  const bound = updateBound(question, problem, gamma);
+  const bound = updateBound(question, problem, best && marginBelow(question, problem, best, gamma));
   const made = run.index.length;
   return words.answer.separable({
     gamma: rootOf(gamma, false), radius: rootOf(squaredRadius(problem), true),
@@ -413,22 +418,42 @@ function proofBounds({ step_size, threshold }, problem, margin, along, start, co
   return { inner: lower, squared_norm: upper, cosine: cosines };
 }
 
+
+/** The vectors whose numbers are a float above or below those of a vector, at a few lengths. @param {Vec3} w @returns {Vec3[]} */
+function neighboursOf(w) {
+  const steps = [-EPSILON, 0, EPSILON];
+  return [1, 1.1, 1.3, 1.7].flatMap((length) => steps.flatMap((x) => steps.flatMap((y) => steps.map((z) =>
+    /** @type {Vec3} */ ([w[0] * length * (1 + x), w[1] * length * (1 + y), w[2] * length * (1 + z)])))));
+}
+
 /** Answer with a line of the fewest mistakes, which is exact. @param {object} asked @returns {Pocket} */
 export function answerPocket(asked) {
   const question = checkedQuestion(asked);
-  const { rows, whole: signed } = problemOf(question);
+  const problem = problemOf(question);
+  const { rows, whole: signed } = problem;
   // Without a bias, f(x) = 0 is the negative class for points at the origin.
   const fixed = question.points.filter(([, , label], row) => label > 0 && !rows[row].some(Boolean)).length;
   const own = rows.map((_, row) => row).filter((row) => rows[row].some(Boolean));
   const { right, mistakes } = fewestMistakes(own.map((row) => rows[row]), own.map((row) => signed[row]));
   const chosen = right.map((k) => signed[own[k]]);
   const aim = chosen.length ? nearestTo0(chosen).point : /** @type {Whole} */ ([0n, 0n, 0n]);
-  const wrong = (/** @type {Whole} */ exact) => own.filter((row) => product(signed[row], exact) <= 0n).length;
+  const wrong = (/** @type {Vec3} */ vector) => {
+    const { whole: [exact] } = wholeNumbers([vector]);
+    return own.filter((row) => product(signed[row], exact) <= 0n).length;
+  };
+  let [w, missed] = [/** @type {Vec3} */ ([0, 0, 0]), own.length];
+  /** Take the best of some vectors, unless it is clear that there is no better one. @param {() => Vec3[]} vectors */
+  const offer = (vectors) => {
+    for (const vector of missed > mistakes ? vectors() : []) {
+      const count = wrong(vector);
+      if (count < missed) [w, missed] = [vector, count];
+    }
+  };
+  offer(() => [unit(aim), direction(aim)]);
   // If the margin of these rows is tiny, rounding w may misclassify some of them.
-  const tries = chosen.length ? [unit(aim), direction(aim)] : [/** @type {Vec3} */ ([0, 0, 0])];
-  const [[w, missed]] = tries
-    .map((vector) => /** @type {[Vec3, number]} */ ([vector, wrong(wholeNumbers([vector]).whole[0])]))
-    .sort(([, i], [, j]) => i - j);
+  offer(() => neighboursOf(unit(aim)));
+  offer(() => (question.bias ? [[0, 0, 1], [0, 0, -1]] : []));
+  offer(() => runOf(used(question), problem, null).weights);
   const [errors, bound] = [fixed + missed, fixed + mistakes];
   const sentence = words.answer.fewest(question.bias, bound, errors);
   return { w, errors, bound, history: [[0, errors]], sentence };

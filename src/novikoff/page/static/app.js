@@ -452,8 +452,10 @@ export class LabPage {
     const { question, moment, tour, challenge, score } = fromLink(text);
     const { all } = this.challenges;
     if (tour) return this.startTour(tour - 1);
-    if (challenge in all && !question.points.length) return this.challenges.start(challenge);
-    if (challenge && !(challenge in all)) throw new Error(words.page.noChallenge(challenge));
+    if (this.tour.at >= 0) this.tour.go(-1);
+    const known = Object.hasOwn(all, challenge);
+    if (known && !question.points.length) return this.challenges.start(challenge);
+    if (challenge && !known) throw new Error(words.page.noChallenge(challenge));
     await this.open(question, moment);
     this.challenges.resume(challenge, score);
   }

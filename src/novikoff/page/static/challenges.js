@@ -36,6 +36,7 @@ const SCORES = {
   line({ pocket, question }, { reference }, { points }) {
     if (!samePoints(question, points)) return words.challenge.onlyLine;
     if (!question.mine || !reference) return words.challenge.chooseMine;
+    if (!question.bias) return words.challenge.onlyLine;
     const wrong = reference.wrong.length;
     return { text: words.challenge.mistakes(wrong), done: pocket !== null && wrong === pocket.bound };
   },

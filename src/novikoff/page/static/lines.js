@@ -9,7 +9,7 @@ import { cross, product } from "./exact.js";
 
 /** @typedef {import("./exact.js").Whole} Whole */
 
-const ROUNDING = 2 ** -49; // more than the relative rounding error of a product of three rows
+const ROUNDING = 2 ** -49; // more than the relative rounding error of a product of three rows, each number of which is rounded once
 
 /** The rows that a line with the fewest mistakes classifies correctly, and its mistakes.
  * @param {Vec3[]} rows none is 0
@@ -24,8 +24,11 @@ export function fewestMistakes(rows, signed) {
     cross(signed[i], signed[j]).some(Boolean);
   const all = rows.map((_, row) => row);
   if (n > 0 && all.every((row) => !apart(0, row))) offer(alongLine(all, signed));
-  for (let i = 0; i < n; i++) for (let j = i + 1; j < n; j++) {
-    const signs = signsAround(rows, signed, i, j, best.mistakes);
+  const normal = normalOf(rows, signed);
+  const views = normal ? alongNormal(rows, signed, normal) : rows;
+  if (normal && all.every((row) => product(signed[row], normal) === 0n)) offer(inPlane(all, signed, normal));
+  else if (normal) for (let i = 0; i < n; i++) for (let j = i + 1; j < n; j++) {
+    const signs = signsAround(views, signed, i, j, best.mistakes);
     if (!signs) continue;
     const flat = all.filter((row) => signs[row] === 0);
     // The same vector is met at each pair of these rows; the first pair is enough.
@@ -34,6 +37,35 @@ export function fewestMistakes(rows, signed) {
     for (const side of [1, -1]) offer([...all.filter((row) => signs[row] === side), ...local]);
   }
   return { right: [...best.right].sort((a, b) => a - b), mistakes: best.mistakes };
+}
+
+/** A vector at right angles to the first row and to the row that is farthest from its direction; null if all are parallel.
+ * @param {Vec3[]} rows @param {Whole[]} signed */
+function normalOf([first], signed) {
+  let best = /** @type {Whole | null} */ (null);
+  let most = 0n;
+  for (const row of first ? signed : []) {
+    const normal = cross(signed[0], row);
+    const size = product(normal, normal);
+    if (size > most) [best, most] = [normal, size];
+  }
+  return best;
+}
+
+/** The rows with their exact product with `normal` as a coordinate, in place of the coordinate in which it is largest.
+ * If all rows nearly lie in a plane, floats then tell them apart. Products of three rows keep their signs.
+ * @param {Vec3[]} rows @param {Whole[]} signed @param {Whole} normal @returns {Vec3[]} */
+function alongNormal(rows, signed, normal) {
+  const size = (/** @type {bigint} */ value) => (value < 0n ? -value : value);
+  const axis = [0, 1, 2].reduce((most, j) => (size(normal[j]) > size(normal[most]) ? j : most), 0);
+  const heights = signed.map((row) => product(row, normal) * (normal[axis] < 0n ? -1n : 1n));
+  const bits = Math.max(...heights.map((height) => size(height).toString(2).length));
+  const scaled = heights.map((height) => {
+    const cut = Math.max(0, size(height).toString(2).length - 64);
+    return Number(height >> BigInt(cut)) * 2 ** (cut - bits);
+  });
+  if (heights.some((height, k) => height !== 0n && Math.abs(scaled[k]) < 2 ** -300)) return rows; // products could underflow
+  return rows.map((row, k) => /** @type {Vec3} */ (row.map((value, j) => (j === axis ? scaled[k] : value))));
 }
 
 /** The signs of all products with a_i × a_j; null if both sides of it have too many mistakes, or if it is 0.

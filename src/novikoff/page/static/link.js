@@ -64,10 +64,8 @@ export function fromLink(text) {
     score = "",
     ...others
   } = Object.fromEntries(new URLSearchParams(text));
-  const points = p
-    .split(";")
-    .filter(Boolean)
-    .map((part) => part.split(",").map(Number));
+  const numberOf = (/** @type {string} */ cell) => (isNumber(cell.trim()) ? Number(cell) : cell);
+  const points = p.split(";").filter(Boolean).map((part) => part.split(",").map(numberOf));
   const more = Object.fromEntries(Object.entries(others).map(([name, value]) => [name, parsed(value)]));
   return {
     question: /** @type {Preset["question"]} */ ({ points, ...more }),
@@ -95,8 +93,9 @@ export function fromNumbers(text) {
 }
 
 /** The points of a pasted table. Each line has two numbers and a label; a first line may name the
- * columns. The larger of two labels is positive, where + is 1 and − is −1; words are compared as
- * text. A single label is positive, unless it is negative or 0.
+ * columns. The larger of two labels is positive, where + is 1 and − is −1; labels that are the same
+ * number are one label, and words are compared as text. A single label is positive, unless it is
+ * negative or 0.
  * @param {string} text @returns {Pick<Question, "points" | "names">} */
 export function fromTable(text) {
   const cellsOf = (/** @type {string} */ line) =>
@@ -106,31 +105,43 @@ export function fromTable(text) {
       .map((cell) => cell.replace(/^"|"$/g, ""));
   const lines = ascii(text).split(/\r?\n/).map(cellsOf);
   const [first, second] = lines[0];
-  const head = [first, second].every(isNumber) ? 0 : 1;
+  const head = [first, second].some((cell) => isNumber(cell) || isLost(cell)) ? 0 : 1;
   const rows = lines.slice(head);
   if (rows.length === 0) throw new Error(words.table.empty);
-  const labels = [...new Set(rows.map((cells) => cells[2]))];
+  rows.forEach((cells, k) => checkLine(cells, head + k + 1));
+  const labelOf = (/** @type {string[]} */ cells) => {
+    const label = /^[+-]$/.test(cells[2]) ? `${cells[2]}1` : cells[2];
+    return isNumber(label) ? String(Number(label)) : label;
+  };
+  const labels = [...new Set(rows.map(labelOf))];
   if (labels.length > 2) throw new Error(words.table.labels(labels.length));
-  const sign = (/** @type {string} */ label) => (label === "+" || label === "-" ? `${label}1` : label);
-  const counted = labels.map(sign).every(isNumber);
-  labels.sort((a, b) => (counted ? Number(sign(a)) - Number(sign(b)) : a < b ? -1 : 1));
+  const counted = labels.every(isNumber);
+  labels.sort((a, b) => (counted ? Number(a) - Number(b) : a < b ? -1 : 1));
   const only = labels.length === 1 && /^(-|0$)/.test(labels[0]);
-  const points = rows.map((cells, k) => {
-    if (cells.length !== 3 || !cells.slice(0, 2).every(isNumber))
-      throw new Error(words.table.badLine(head + k + 1));
-    return /** @type {Point} */ ([
-      Number(cells[0]),
-      Number(cells[1]),
-      cells[2] === labels.at(-1) && !only ? 1 : -1,
-    ]);
-  });
+  const points = rows.map((cells) =>
+    /** @type {Point} */ ([Number(cells[0]), Number(cells[1]), labelOf(cells) === labels.at(-1) && !only ? 1 : -1]));
   return { points, names: head && second ? [first, second] : PLAIN.names };
+}
+
+/** Throw an Error if the cells of a line are not two numbers and a label. @param {string[]} cells @param {number} line */
+function checkLine(cells, line) {
+  const { badLine, blank, missing, noLabel, noNumber } = words.table;
+  if (cells.join("") === "") throw new Error(blank(line));
+  const wrong = cells.slice(0, 2).find((cell) => !isNumber(cell));
+  if (wrong) throw new Error(noNumber(line, wrong));
+  if (cells.length === 2 || cells[2] === "") throw new Error(missing(line));
+  if (cells.length !== 3 || wrong !== undefined) throw new Error(badLine(line));
+  if (isLost(cells[2])) throw new Error(noLabel(line, cells[2]));
 }
 
 const SEPARATOR = /\s*[,;\t]\s*|\s+/;
 
-/** A text with the printed minus sign replaced by the hyphen of a keyboard. @param {string} text */
-const ascii = (text) => text.trim().replace(/−/g, "-");
+/** A text with the signs, digits and separators of a keyboard: every printed minus sign or dash is a hyphen.
+ * @param {string} text */
+const ascii = (text) => text.trim().replace(/[−–—‒﹣－]/g, "-").replace(/[＋﹢]/g, "+");
+
+/** Whether a cell stands for a number that is missing or has no value. @param {string | undefined} cell */
+const isLost = (cell) => /^([+-]?(nan|inf(inity)?)|n\/?a|null|none|\?|\.|)$/i.test(cell ?? "") || Boolean(cell) && !Number.isNaN(Number(cell)) && !isNumber(cell);
 
 /** @param {string | undefined} text */
 const isNumber = (text) => Boolean(text) && Number.isFinite(Number(text));

@@ -21,7 +21,7 @@ function story({ answer, full, predict, question }) {
   const [times, squared, updates] = mu === 1 ? ["", "", threshold > 0] : ["μ", "μ²", threshold > 0];
   const still = text.stillAdds(squared);
   if (full && !predict && full.kind !== "separable") {
-    const [first, last] = full.kind === "undecided" ? text.undecided : text.hopeless;
+    const [first, last] = full.kind === "undecided" ? text.undecided : rule === "aggressive" ? text.hopelessAggressive : text.hopeless;
     return [first, `${still} …`, last];
   }
   if (reference && reference.margin <= 0) return [text.wrongMine, `${still}.`, text.provesNothing];
@@ -38,8 +38,9 @@ function story({ answer, full, predict, question }) {
 function compared({ values, bound, forbidden }, t) {
   const [value, limit, sign] = [values[t] ?? 0, bound[t] ?? 0, forbidden === "above" ? "≤" : "≥"];
   const left = sign === "≤" ? limit - value : value - limit;
+  const size = Math.max(...[...values.slice(0, t + 1), ...bound.slice(0, t + 1)].map((number) => Math.abs(number ?? 0)));
   const text = `${say(value)} ${sign} ${sign === "≤" ? sayUp(limit) : sayDown(limit)}`;
-  return [text, left >= -SLACK * Math.max(1, Math.abs(limit))];
+  return [text, left >= -SLACK * size];
 }
 
 /** The cards for a run; the library computes the bounds.

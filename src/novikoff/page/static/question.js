@@ -13,8 +13,7 @@ export function checkedQuestion(asked) {
   const given = /** @type {Preset["question"]} */ (asked);
   const question = whole(given);
   const { points, names, seed, start, mine } = question;
-  for (const name of Object.keys(given))
-    if (!(name in whole({ points: [] }))) throw new Error(words.wrong.field(name));
+  for (const name of Object.keys(given)) if (!Object.hasOwn(whole({ points: [] }), name)) throw new Error(words.wrong.field(name));
   for (const [name, allowed] of Object.entries(CHOICES)) {
     const value = /** @type {Record<string, unknown>} */ (/** @type {unknown} */ (question))[name];
     if (!allowed.includes(value))
@@ -32,8 +31,8 @@ export function checkedQuestion(asked) {
   const { mu, delta } = words.wrong;
   checkNumbers(mu, [question.step_size], 1);
   checkNumbers(delta, [question.threshold], 1);
-  if (start) checkNumbers(words.wrong.start, start, 3);
-  if (mine) checkNumbers(words.wrong.mine, mine, 3);
+  if (start !== null) checkNumbers(words.wrong.start, start, 3);
+  if (mine !== null) checkNumbers(words.wrong.mine, mine, 3);
   points.forEach((point, row) => checkNumbers(words.wrong.point(row), point, 3));
   if (!(question.step_size > 0)) throw new Error(words.wrong.positive(mu));
   if (!(question.threshold >= 0)) throw new Error(words.wrong.notNegative(delta));

@@ -70,26 +70,27 @@ export function outcome({ kind, run }, given, guess) {
   const { ended, longer, endless } = words.predict;
   const [made, updates, never] = [run.index.length, threshold > 0 || rule === "aggressive", guess === NEVER];
   if (run.converged) return ended(made, updates, guess, never);
-  return kind === "separable" || kind === "undecided"
-    ? longer(made, updates, guess, never)
-    : endless(guess, never);
+  // With a margin, the theorem ends every run but that of the aggressive rule, which updates on every row.
+  const ends = rule === "aggressive" ? false : kind === "separable" ? true : null;
+  return kind === "separable" || kind === "undecided" ? longer(made, updates, guess, never, ends) : endless(guess, never);
 }
 
 /** A sentence about a moment of the run, with its numbers.
  * @param {Full} full @param {Question} given @param {number} moment */
-export function tell({ run }, given, moment) {
+export function tell({ run, reference }, given, moment) {
   const question = used(given);
   const { row, acted } = momentOf(run, moment);
   const { ended, stopped, allRight } = words.moment;
   const event = row === null ? words.moment.start(question, Boolean(run.pocket), run.weights[0]) :
-    tellVisit(run, question, moment);
+    tellVisit(run, question, moment, reference !== null && reference.margin > 0);
   if (moment < lastMoment(run)) return event;
   if (!run.converged) return event + stopped(run.stop, run.period);
   return event + (run.pocket ? allRight : ended(acted, question.threshold));
 }
 
-/** A sentence about the visit to a row. @param {Run} run @param {Question} question @param {number} moment */
-function tellVisit(run, question, moment) {
+/** A sentence about the visit to a row. @param {Run} run @param {Question} question @param {number} moment
+ * @param {boolean} proves whether w* has a margin: only then the angle to it means something */
+function tellVisit(run, question, moment, proves) {
   const { t, row, acted, margin } = momentOf(run, moment);
   const { aggressive, angle, had, pocket: pocketed, random, skipped, update } = words.moment;
   const visit = had(sayRow(question, /** @type {number} */ (row)), margin);
@@ -100,6 +101,6 @@ function tellVisit(run, question, moment) {
     return random(t, visit, move) + pocketed(run.errors[t], run.errors[before], now === t);
   }
   if (question.rule === "aggressive") return aggressive(t, visit, margin > 0, move);
-  const turn = run.cosine && t > 1 ? angle(run.cosine[t - 1], run.cosine[t]) : "";
+  const turn = run.cosine && proves && t > 1 ? angle(run.cosine[t - 1], run.cosine[t]) : "";
   return update(t, visit, question.threshold, move) + turn;
 }

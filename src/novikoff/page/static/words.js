@@ -152,8 +152,11 @@ export const words = {
     use: "Use it",
     cancel: "Cancel",
     empty: "The table has no rows. A row is x₁, x₂, label.",
-    labels: (/** @type {number} */ count) =>
-      `The third column has ${count} different labels. The lab draws two.`,
+    labels: (/** @type {number} */ count) => `The third column has ${count} different labels. The lab draws two.`,
+    noNumber: (/** @type {number} */ line, /** @type {string} */ cell) => `Line ${line} of the table has “${cell}”, which is not a number.`,
+    noLabel: (/** @type {number} */ line, /** @type {string} */ cell) => `Line ${line} of the table has the label “${cell}”, which is not a label.`,
+    missing: (/** @type {number} */ line) => `Line ${line} of the table has no label. A row is x₁, x₂, label.`,
+    blank: (/** @type {number} */ line) => `Line ${line} of the table is empty.`,
     badLine: (/** @type {number} */ line) => `Line ${line} of the table is not x₁, x₂, label.`,
   },
 
@@ -199,9 +202,11 @@ export const words = {
         : `You said ${guess}: ${error === 0 ? "exactly right" : `${Math.abs(error)} too ${error < 0 ? "few" : "many"}`}.`;
       return `The run made ${made} ${events(updates, made)}.${guess ? ` ${judged}` : ""}`;
     },
-    /** @param {number} made @param {boolean} updates @param {string} guess @param {boolean} never */
-    longer: (made, updates, guess, never) => {
-      const yours = !guess ? "" : never ? " You said that it never ends." : ` You said ${guess}.`;
+    /** @param {number} made @param {boolean} updates @param {string} guess @param {boolean} never
+     * @param {boolean | null} ends whether the run ends, if this is known */
+    longer: (made, updates, guess, never, ends) => {
+      const judged = ends === null ? "" : ends ? ": it does end" : ": right";
+      const yours = !guess ? "" : never ? ` You said that it never ends${judged}.` : ` You said ${guess}.`;
       return `The run makes at least ${made} ${events(updates, made)}, more than are shown.${yours}`;
     },
     /** @param {string} guess @param {boolean} never */
@@ -393,6 +398,11 @@ export const words = {
       "No line has a margin γ > 0, so there is no w* toward which every mistake moves w.",
       "… but every w misclassifies a row, so mistakes never end.",
     ],
+    /** This rule updates on every row, so it may not make a mistake on the rows that it visits. */
+    hopelessAggressive: [
+      "No line has a margin γ > 0, so there is no w* toward which every mistake moves w.",
+      "… but every w misclassifies a row.",
+    ],
     stillAdds: (/** @type {string} */ mu) => `A mistake still adds at most ${mu}R² to ‖w‖²`,
     wrongMine: "Your w* misclassifies rows, so a mistake need not move w along it.",
     provesNothing: "So your w* proves nothing; the best w* does.",
@@ -471,8 +481,7 @@ export const words = {
     noMargin: "Your w* has no margin, so it leaves room for any number of mistakes.",
     low: "at least",
     high: "at most",
-    closed: (/** @type {string} */ formula, /** @type {string} */ bound) =>
-      `${formula} = ${bound}: no room left`,
+    closed: (/** @type {string} */ formula, /** @type {string} */ bound) => `⌊${formula}⌋ = ${bound}: no room left`,
     /** @param {boolean} plain @param {boolean} log */
     room: (plain, log) => {
       const line = plain
@@ -569,10 +578,10 @@ export const words = {
       /** @type {string} */ bound,
       /** @type {boolean} */ updates,
       /** @type {boolean} */ one,
-    ) => `: at most ${formula} = ${bound} ${events(updates, one ? 1 : 2)}.`,
+    ) => `: at most ⌊${formula}⌋ = ${bound} ${events(updates, one ? 1 : 2)}.`,
     noLimit: ". R²/γ² does not bound this rule: it also updates on correctly classified rows.",
     inseparable: (/** @type {boolean} */ bias, /** @type {number[]} */ rows) =>
-      `Inseparable, proved: no ${aLine(bias)} separates rows ${numbers(rows)}.`,
+      `Inseparable, proved: no ${aLine(bias)} separates ${plural("row", rows.length)} ${numbers(rows)}.`,
     quasi: (/** @type {boolean} */ bias, /** @type {number} */ apart, /** @type {number} */ others) =>
       `Quasi-separable, proved: a ${aLine(bias)} with no row on its wrong side separates at most ` +
       `${counted(apart, "row")} and contains the other ${others}.`,
