@@ -13,10 +13,14 @@ from itertools import repeat
 from typing import Any
 
 import numpy as np
+import pytest
 from matplotlib.text import Text
 from sklearn.exceptions import ConvergenceWarning
 
 import novikoff as nv
+from novikoff.core.stops import Limits
+from novikoff.geometry.hitting_sets import prove_bound
+from novikoff.proofs.hitting import Branch
 from novikoff.report.plots import blank_axes
 from novikoff.report.plots.style import whole_bound
 from tests.cases import each_of
@@ -451,6 +455,37 @@ def forged_bound(problem: Labelled) -> None:
     except nv.CertificateError:
         return
     assert bound <= fewest_mistakes(rows, [Fraction(1)] * len(rows))
+
+
+@claim(noise, covers=["ErrorBound.branches"], problems=40)
+def bound_by_cases(problem: Labelled) -> None:
+    """A tree of cases proves no more than the fewest mistakes, and forged trees prove nothing."""
+    learner = nv.Pocket(fit_intercept=problem.bias, max_updates=100, random_state=0)
+    if len(problem.classes) > 2 or (found := fitted(learner, problem)) is None:
+        return
+    proof, rows = found.certificate_, problem.rows()
+    truth = fewest_mistakes(rows, [Fraction(1)] * len(rows))
+    sets = [claim.among or () for claim in proof.contradictions]
+    for target in range(1, len(rows)):
+        branches = prove_bound(sets, None, Fraction(target), Limits())
+        if branches is None:
+            break
+        assert target <= truth
+        cased = replace(proof, search=None, branches=branches, bound=Fraction(target))
+        again = nv.ErrorBound.from_json(cased.to_json())
+        again.verify(problem.X, problem.y)
+        higher = replace(cased, bound=truth + 1)
+        with pytest.raises(nv.CertificateError):
+            higher.verify(problem.X, problem.y)
+        for forged in (
+            branches[:-1],
+            (*branches, branches[-1]),
+            (Branch(len(rows)), *branches[1:]),
+            tuple(replace(part, shares=tuple(2 * v for v in part.shares)) for part in branches),
+        ):
+            forgery = replace(cased, branches=forged, bound=truth + 1)
+            with pytest.raises(nv.CertificateError):
+                forgery.verify(problem.X, problem.y)
 
 
 @dataclass

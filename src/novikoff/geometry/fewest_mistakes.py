@@ -38,12 +38,14 @@ from novikoff.core.problem import (
 from novikoff.core.rows import Indices, Vector, as_dense, stored_numbers
 from novikoff.core.stops import Limits
 from novikoff.geometry.descent import Basis, descend, line_search, logistic, whitening
+from novikoff.geometry.implicit_hitting import hit_contradictions
 from novikoff.geometry.packing import Packing, share_rows
 from novikoff.geometry.passes import LocalPasses, Passes
 from novikoff.proofs.dependence import Dependence
 from novikoff.proofs.digest import MatrixDigest
 from novikoff.proofs.error_bound import ErrorBound, RuleSearch
 from novikoff.proofs.exact import dense_block, rounded_down
+from novikoff.proofs.hitting import Branch
 from novikoff.proofs.rule_boxes import MOST_ENTRIES, MOST_OPERATIONS, BoxSearch
 
 MistakesProgress: TypeAlias = Callable[[float, float], None]
@@ -89,6 +91,7 @@ class FewestMistakes:
     claims: tuple[Dependence, ...]
     shares: tuple[Fraction, ...] | None  # the factor on each claim; None if no two share a row
     search: RuleSearch | None
+    branches: tuple[Branch, ...]
     history: list[tuple[int, float]]
     updates: int
     cheap: tuple[Vector, ...]  # the averaged perceptron, least squares, logistic regression
@@ -118,6 +121,7 @@ class FewestMistakes:
             contradictions=self.claims,
             shares=self.shares,
             search=self.search,
+            branches=self.branches,
         )
 
 
@@ -205,6 +209,7 @@ def fewest_mistakes(
         claims=tuple(renumbered(claim, part) for claim in search.claims),
         shares=search.shares,
         search=search.found_by_boxes,
+        branches=search.branches,
         history=history if printed else [*history, (search.updates, float(mistakes))],
         updates=search.updates,
         cheap=tuple(_ldexp(rule, powers) for rule in search.cheap),
@@ -237,6 +242,7 @@ class _Search:
     claims: list[Dependence] = field(default_factory=list)
     shares: tuple[Fraction, ...] | None = None
     found_by_boxes: RuleSearch | None = None
+    branches: tuple[Branch, ...] = ()
     history: list[tuple[int, float]] = field(default_factory=list)
     updates: int = 0
     cheap: list[Vector] = field(default_factory=list)
@@ -412,7 +418,9 @@ class _Search:
             self._pack(packing, everything, searches, self.limits)
             if basis is not None:
                 self._search_boxes(basis)
-            self._share(packing.passes)
+            self._share(packing.passes, self.limits.part(0.5))
+            if basis is not None:
+                self._hit(packing.passes)
             return
         if packing.candidate is not None:
             self._pack(packing, everything, 1, self.limits)
@@ -497,7 +505,7 @@ class _Search:
             n_packed, before = n_packed + 1, packing.bound
         return n_packed
 
-    def _share(self, passes: Passes) -> None:
+    def _share(self, passes: Passes, limits: Limits) -> None:
         """Improve the bound on small data by contradictions that share rows."""
         size = passes.n * passes.p
         if self.cost <= self.bound or size > _SHARED or passes.n == 0:
@@ -506,12 +514,37 @@ class _Search:
         if self.limits.seconds is None:  # a low limit on updates also means little work here
             share = min(1.0, (self.limits.updates or _UPDATES) / _UPDATES)
             searches = min(math.ceil(share * _MAX_SHARED), int(self.work * _SHARED) // size)
-        for shared in share_rows(passes, self.claims, self.costs, searches, self.limits, self.rng):
+        for shared in share_rows(passes, self.claims, self.costs, searches, limits, self.rng):
             if shared.bound > self.bound:
                 self.claims, self.shares, self.bound = [*shared.claims], shared.shares, shared.bound
+                self.found_by_boxes = None
                 self._tell()
             if self.cost <= self.bound:
                 return
+
+    def _hit(self, passes: Passes) -> None:
+        """Improve rule and bound on small data by smallest sets that hit all contradictions.
+
+        The integer programs may take long, so that this is done only with a limit on time.
+        """
+        size = passes.n * passes.p
+        limits, before = self.limits.part(0.7), self.cost
+        if limits.seconds is None or self.cost <= self.bound or size > _SHARED:
+            return
+
+        def improve(w: Vector) -> Fraction:
+            w = np.append(w, 0.0)[: self.problem.p]
+            self._consider(w if self.powers is None else _ldexp(w, -self.powers))
+            return exact_cost(~(self.products() > 0.0), self.costs)
+
+        best = exact_cost(~(self.products() > 0.0), self.costs)
+        for found in hit_contradictions(passes, self.claims, self.costs, best, improve, limits):
+            if found.bound > self.bound:
+                self.claims, self.shares, self.bound = [*found.claims], found.shares, found.bound
+                self.branches, self.found_by_boxes = found.branches, None
+                self._tell()
+        if self.cost < before:
+            self._leave_hyperplane()
 
     def _add(self, claims: list[Dependence], cost: Fraction) -> None:
         self.claims += claims

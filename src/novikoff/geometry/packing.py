@@ -64,8 +64,9 @@ class Packing:
     """Contradictions without a common row, found one after another.
 
     ``bound`` is the exact lower bound on the cost of the mistakes of any hyperplane. ``complete``
-    says that the remaining rows can be separated. ``w`` separates all rows, if the first search
-    found such a w. ``candidate`` is a contradiction that `seek` found and that is not proved yet.
+    says that the remaining rows can be separated, and ``separator`` are weights that do it. ``w``
+    separates all rows, if the first search found such a w. ``candidate`` is a contradiction that
+    `seek` found and that is not proved yet.
 
     Examples
     --------
@@ -85,6 +86,7 @@ class Packing:
         self.bound = Fraction(0)
         self.complete = False
         self.w: Vector | None = None
+        self.separator: Vector | None = None
         self._left = self.costs > 0.0
         self._view: View | None = None
         self._start = np.empty(0, dtype=np.int64)
@@ -100,6 +102,10 @@ class Packing:
                     self._add(Dependence((), (), True, tuple(sorted(rows))))
         except OutOfTimeError:
             return
+
+    def leave_out(self, rows: Sequence[int]) -> None:
+        """Search only the other rows for contradictions."""
+        self._left[list(rows)] = False
 
     def seek(self, limits: Limits) -> None:
         """Search the remaining rows for a contradiction, and keep it in ``candidate``."""
@@ -145,7 +151,7 @@ class Packing:
             if answer.seen.proof is None or not answer.seen.proof.separates:
                 return False
             self.w = answer.w
-        self.complete = True
+        self.complete, self.separator = True, answer.w
         return True
 
     def _add(self, claim: Dependence) -> None:

@@ -157,6 +157,7 @@ def _as_predicted(best: FewestMistakes, score: Vector, *, printed: bool) -> Fewe
         claims=proof.contradictions,
         shares=proof.shares,
         search=proof.search,
+        branches=proof.branches,
         history=history,
     )
 

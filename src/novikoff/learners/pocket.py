@@ -92,7 +92,9 @@ class Pocket(LinearLearner):
         whose bounds add up. In small data, contradictions may share rows. The bound is often far
         below the least possible number of mistakes. With at most eight weights, all rules are
         searched if this needs at most 2²⁸ operations, or as long as ``max_seconds`` allows. This
-        search finds a rule with the fewest mistakes, and proves that there are no fewer. A search
+        search finds a rule with the fewest mistakes, and proves that there are no fewer. With
+        ``max_seconds``, rows that hit all known contradictions are sought by integer programs, in
+        data with at most 2²⁰ entries; they improve rules and bounds. A search
         of contradictions proves less. With p weights, a contradiction among rows in
         general position has p + 1 rows, so that disjoint contradictions among n rows prove at most
         n/(p + 1) mistakes.

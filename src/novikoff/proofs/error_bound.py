@@ -2,9 +2,10 @@
 
 No hyperplane classifies all rows of a contradiction correctly. If no two contradictions have a row
 in common, every hyperplane makes at least one mistake for each of them. Contradictions that have
-rows in common count as shares of a mistake (`novikoff.geometry.packing`). With few columns, a
-search of all hyperplanes proves the least number of mistakes (`novikoff.proofs.rule_boxes`). The
-certificate states that there was such a search, and the check repeats it.
+rows in common count as shares of a mistake (`novikoff.geometry.packing`), also in
+each case of a tree of cases (`novikoff.geometry.implicit_hitting`). With few columns, a search of
+all hyperplanes proves the least number of mistakes (`novikoff.proofs.rule_boxes`). The certificate
+states that there was such a search, and the check repeats it by the same function.
 
 A mistake is a row with y·f(x) ≤ 0. A row on the hyperplane therefore counts as a mistake, although
 `predict` assigns it to the negative class.
@@ -23,7 +24,7 @@ import numpy.typing as npt
 from novikoff import sentences
 from novikoff.errors import CertificateError
 from novikoff.proofs.dependence import Dependence, check_contradiction
-from novikoff.proofs.hitting import add_up, short
+from novikoff.proofs.hitting import Branch, add_up, branching_bound, short
 from novikoff.proofs.proof_data import DataReading, SideLabel, exact_vector
 from novikoff.proofs.proof_text import Proof
 from novikoff.proofs.remote import RemoteRows
@@ -74,6 +75,9 @@ class ErrorBound(Proof):
         If not None, a search of all hyperplanes proves the bound, and the contradictions may prove
         less. The check repeats the search, and rejects the certificate if it needs more than twice
         the stated number of operations.
+    branches : tuple of Branch
+        If not empty, a tree of cases: a row is misclassified, or it is not. In each case, shares of
+        the contradictions prove the bound (`novikoff.proofs.hitting`).
 
     See Also
     --------
@@ -101,6 +105,7 @@ class ErrorBound(Proof):
     contradictions: tuple[Dependence, ...]
     shares: tuple[Fraction, ...] | None = None
     search: RuleSearch | None = None
+    branches: tuple[Branch, ...] = ()
 
     def verify(
         self, X: object, y: object = None, sample_weight: npt.ArrayLike | None = None
@@ -173,7 +178,13 @@ class ErrorBound(Proof):
         shares = self.shares
         if shares is None:
             shares = tuple(min(of_row[i] for i in among) for among in rows)
-        return add_up(rows, shares, of_row)
+        total = add_up(rows, shares, of_row)
+        if not self.branches:
+            return total
+        of_case = branching_bound(rows, self.branches, of_row)
+        if of_case is None:
+            raise CertificateError("No row of some contradiction may be misclassified.")
+        return max(total, of_case)
 
     def each_share(self) -> tuple[Fraction, ...]:
         """Return the share of each contradiction if every mistake costs 1."""
@@ -228,7 +239,14 @@ class ErrorBound(Proof):
             return self
         claims = tuple(self.contradictions[k] for k in valid)
         shares = None if self.shares is None else tuple(self.shares[k] for k in valid)
-        proof = replace(self, contradictions=claims, shares=shares, bound=Fraction(0), search=None)
+        proof = replace(
+            self,
+            contradictions=claims,
+            shares=shares,
+            bound=Fraction(0),
+            search=None,
+            branches=(),
+        )
         return replace(proof, bound=proof.total(costs))
 
     @classmethod

@@ -24,6 +24,9 @@ from math import ceil
 from novikoff.errors import CertificateError
 from novikoff.proofs.exact import rounded_down
 
+# The largest number of nodes of a tree of cases: a check takes time in proportion to its square.
+MOST_BRANCHES = 10_000
+
 
 @dataclass(frozen=True)
 class Branch:
@@ -101,6 +104,11 @@ def branching_bound(
     >>> branching_bound(pairs, tree, [Fraction(1)] * 4)
     Fraction(3, 1)
     """
+    if len(branches) > MOST_BRANCHES:
+        raise CertificateError(f"The tree has more than {MOST_BRANCHES:,} branches.")
+    elements = {i for part in sets for i in part}
+    if any(branch.element not in elements for branch in branches if branch.decides):
+        raise CertificateError("A branch decides about a row that is in no conflict.")
     least: Fraction | None = None
     waiting: list[tuple[frozenset[int], frozenset[int]]] = [(frozenset(), frozenset())]
     for branch in branches:

@@ -237,7 +237,9 @@ def _row_numbers(value: Any, known: Known) -> tuple[int, ...]:
 
 
 def _places(value: Any, known: Known) -> tuple[int, ...]:
-    return _distinct_numbers(value, len(known["conflicts"]))
+    return _distinct_numbers(
+        value, len(known["conflicts"] if "conflicts" in known else known["contradictions"])
+    )
 
 
 def _distinct_numbers(value: Any, n: int) -> tuple[int, ...]:
@@ -349,7 +351,7 @@ FORMATS: Final[dict[str, Format]] = {
     "weights": _exact(lambda value, known: _exact_numbers(value, len(known["rows"]))),
     "by": _TEXT,
     "element": Format("a row number below n, or null", _row_number),
-    "sets": Format("a list of places in the list of conflicts, each once", _places, list),
+    "sets": Format("a list of places in the list of sets, each once", _places, list),
     "lo": _float("a finite float ≥ 0", lambda text, _: _float_from(text, 0.0, _LARGEST)),
     "hi": _float("a float ≥ lo", lambda text, known: _float_from(text, known["lo"], math.inf)),
     "least": _float("a finite float", lambda text, _: _float_from(text, -_LARGEST, _LARGEST)),
