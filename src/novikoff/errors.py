@@ -51,6 +51,30 @@ it first.
         super().__init__("".join(c if c.isprintable() else ascii(c)[1:-1] for c in message))
 
 
+class ArgumentError(DataError):
+    """An argument cannot be used: the message is the name of the argument and the reason.
+
+    A command replaces the name of the argument by the column and the option that were given.
+
+    Examples
+    --------
+    >>> error = ArgumentError("weights", "is negative in row 3: -1.0.")
+    >>> str(error), error.argument
+    ('weights is negative in row 3: -1.0.', 'weights')
+    """
+
+    def __init__(self, argument: str, reason: str) -> None:
+        super().__init__(f"{argument} {reason}")
+        self.argument, self.reason = argument, reason
+
+    def __reduce__(self) -> tuple[type, tuple[str, str]]:
+        return type(self), (self.argument, self.reason)
+
+
+class OutOfRangeError(DataError):
+    """A weight, a score or an update is beyond the range of float64."""
+
+
 class BadRowError(DataError):
     """A single row of a stream cannot be used; the other rows may be usable."""
 
@@ -61,6 +85,11 @@ class ChangedError(DataError):
 
 class CertificateError(NovikoffError, ValueError):
     """A certificate does not prove its claims. The message says which claim fails.
+
+    Attributes
+    ----------
+    row : int or None
+        The row that the message names, counted from 0; None if it names no row.
 
     See Also
     --------
@@ -76,6 +105,10 @@ class CertificateError(NovikoffError, ValueError):
     novikoff.errors.CertificateError: The certificate is for other data: the rows or labels differ \
 from those it is about (another SHA-256 digest).
     """
+
+    def __init__(self, message: str, row: int | None = None) -> None:
+        super().__init__(message)
+        self.row = row
 
 
 class InvalidJsonError(NovikoffError, ValueError):

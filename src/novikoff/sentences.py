@@ -19,7 +19,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_UP, Context, Decimal
 from fractions import Fraction
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from novikoff.core.rows import Indices
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from novikoff.models.separation import Separation
     from novikoff.proofs.certificate import Certificate
     from novikoff.proofs.error_bound import ErrorBound
+
+SeparationPart: TypeAlias = Literal["verdict", "model", "separated", "cause", "estimates", "advice"]
 
 # A list shows up to this many names or rows, and then says how many more there are.
 SHOWN = 12
@@ -498,24 +500,49 @@ def separation_sentence(kind: str, exists: bool | None) -> str:
     return proved_sentence(kind, "no finite estimates exist")
 
 
+class SeparationLine(NamedTuple):
+    """A line of a report about separation.
+
+    Attributes
+    ----------
+    part : {"verdict", "model", "separated", "cause", "estimates", "advice"}
+        The part of the report.
+    heading, text : str
+        The heading, which is empty if the line continues the line above, and the text.
+    """
+
+    part: SeparationPart
+    heading: str
+    text: str
+
+
 def separation_lines(
     separation: Separation, show: Callable[[Indices], str]
-) -> Iterator[tuple[str, str]]:
-    """The lines of a report about separation, each with its heading.
+) -> Iterator[SeparationLine]:
+    """The lines of a report about separation.
 
-    A line that continues the line above has an empty heading. ``show`` names observations, which
-    are given by their positions in ``separation.rows``, and says how they are counted.
+    ``show`` names observations, which are given by their positions in ``separation.rows``, and says
+    how they are counted.
     """
+    before = ""
+    for part, text in _separation_texts(separation, show):
+        yield SeparationLine(part, "" if part == before else part, text)
+        before = part
+
+
+def _separation_texts(
+    separation: Separation, show: Callable[[Indices], str]
+) -> Iterator[tuple[SeparationPart, str]]:
     yield "verdict", separation_sentence(separation.kind, separation.exists)
     if separation.kind == "undecided":
-        yield "", "a larger budget may decide the rest"
+        yield "verdict", "a larger budget may decide the rest"
     elif "aliased" in separation.coefficients.values():
-        yield "", "this is about the model without the aliased columns, as in R and Stata"
+        yield "verdict", "this is about the model without the aliased columns, as in R and Stata"
     size = counted(len(separation.rows), "observation")
     coefficients = counted(separation.n_coefficients, "coefficient")
     yield "model", f"{separation.model_in_words} · {size} · {coefficients}"
     for note in separation.notes:
-        yield "", note
+        yield "model", note
     if separation.exists is False:
         at = separation.separated_positions
         noun = "row" if len(at) == 1 else "rows"
@@ -525,10 +552,10 @@ def separation_lines(
             yield "cause", finite_without(separation.responsible_columns)
     table = separation.coefficients.folded()
     width = max(len(name) for name, _ in table)
-    for k, (name, estimate) in enumerate(table):
-        yield "" if k else "estimates", f"{name:{width}}  {estimate}"
-    for k, remedy in enumerate(separation.advice):
-        yield "" if k else "advice", f"– {remedy}"
+    for name, estimate in table:
+        yield "estimates", f"{name:{width}}  {estimate}"
+    for remedy in separation.advice:
+        yield "advice", f"– {remedy}"
 
 
 # Mistakes.

@@ -141,7 +141,7 @@ def test_no_report_replaces_the_file_that_it_is_about(
     link.symlink_to(day)
     done = inside("solve", day, option, link if linked else day, "--force")
     assert done.code == 2
-    assert "is the file to read" in done.err
+    assert "is an input file" in done.err
     assert day.read_text() == DAY
 
 
@@ -291,7 +291,7 @@ def test_files_are_written_whole_or_not_at_all(day: Path, tmp_path: Path) -> Non
     refused(inside("solve", day, "--out", tmp_path / "none" / "x"), "does not exist")
     assert inside("solve", day, "--certificate", proof, "--force").code == 0
     done = inside("solve", day, "--certificate", proof, "--out", proof, "--force")
-    assert (done.code, "the same file" in done.err) == (2, True)
+    assert (done.code, "is the name of two outputs" in done.err) == (2, True)
     other = tmp_path / "other.csv"
     other.write_text(DAY.replace(",9\n", ",9.5\n"))
     refused(inside("verify", proof, other), "another system", code=1)

@@ -31,7 +31,7 @@ def test_a_perceptron_that_is_not_clean_gives_way_to_the_largest_margin() -> Non
     found = study(X, y, Options(epochs=2))
     assert (found.kinds, found.rule, found.mistakes) == (["separable"], "largest margin", 0)
     assert found.run is not None
-    assert not found.run.clean
+    assert not found.run.converged
     assert (found.model.predict(X) == y).all()
     w = found.model.W[:, 0]
     margin = nv.separate(X, y).geometric_margin
@@ -51,7 +51,7 @@ def test_the_rule_of_a_scaled_run_is_proved_for_the_features_as_given(
     case, run = found.cases[0], found.run
     assert run is not None
     assert case.scaled is not None
-    assert (found.rule, run.clean, run.survives_unscaling) == ("perceptron", True, True)
+    assert (found.rule, run.converged, run.separates_original) == ("perceptron", True, True)
     assert run.mistakes <= (case.scaled.mistake_bound or 0) < (case.verdict.mistake_bound or 0)
     w = found.model.W[:, 0]
     signs = np.where(y == "p", 1, -1)
@@ -66,8 +66,8 @@ def test_a_rule_that_does_not_survive_the_way_back_is_not_used() -> None:
         rows = np.random.default_rng(seed).integers(0, 64, (30, 3)) / 8.0
         found = study(1e15 + rows, rows @ [1.0, 2.0, -1.0] > 4.0, Options(model="perceptron"))
         assert found.run is not None
-        assert found.run.clean
-        assert found.rule == ("perceptron" if found.run.survives_unscaling else "largest margin")
+        assert found.run.converged
+        assert found.rule == ("perceptron" if found.run.separates_original else "largest margin")
         assert found.mistakes == 0
         rules.add(found.rule)
     assert "largest margin" in rules
@@ -106,7 +106,7 @@ def test_the_perceptron_is_limited_by_work_not_by_a_small_number_of_epochs() -> 
     near, y = np.array([[100.0], [101.0]]), np.array([0, 1])
     found = study(near, y, Options(scale="none"))
     assert found.run is not None
-    assert (found.run.clean, found.run.epochs > 20_000) == (True, True)
+    assert (found.run.converged, found.run.epochs > 20_000) == (True, True)
     for order in ("permuted", "max_residual"):  # a step of the latter looks at all rows
         found = study(CORNERS, y[[0, 1, 1, 0]], Options(verdict=False, order=order))
         assert found.run is not None
@@ -121,7 +121,7 @@ def test_the_positive_class_turns_the_sides_not_the_answer() -> None:
     found = study(CORNERS, y)
     assert (found.kinds, found.rule) == (["separable"], "largest margin")
     assert found.run is not None
-    assert found.run.clean
+    assert found.run.converged
     assert found.run.mistakes <= (found.cases[0].verdict.mistake_bound or 0)
     for positive in ("no", "yes"):
         found = study(CORNERS, y, Options(positive=positive, epochs=1))
@@ -242,6 +242,6 @@ def test_the_time_of_the_run_does_not_contain_compilation(monkeypatch: pytest.Mo
     assert jump == [3600.0]
     assert found.kinds == ["separable"]
     assert found.run is not None
-    assert found.run.clean
+    assert found.run.converged
     assert found.run.seconds < 1800.0
     assert found.loading >= 3600.0

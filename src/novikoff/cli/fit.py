@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from novikoff.cli.main import UNDECIDED, UNMET, Interrupted
 from novikoff.cli.options import (
     LOCAL,
     Command,
@@ -27,6 +26,7 @@ from novikoff.cli.options import (
     positive_label,
     reject,
 )
+from novikoff.cli.outputs import exit_with_answer, files_are_written
 from novikoff.cli.progress import (
     print_lines,
     print_text,
@@ -223,34 +223,30 @@ def command(data: str, **values: Any) -> None:
     asked = FitOptions(given=given_options(), **values)
     targets = _study_files(data, asked)
     began = time.perf_counter()
-    saved = False
-    try:
-        with showing_progress() as show:
-            if asked.cluster:
-                report, picture, problem = _fit_on_cluster(data, asked, show), None, ""
-            else:
-                dataset = asked.read(data, asked.read_options(), show)
-                report = _fit(dataset, asked, show)
-                show("writing")
-                picture, problem = _picture(asked, report.study, dataset, targets)
-            paths = ((name, targets.get(name)) for name in _LISTED_FILES)
-            named = {name: None if path is None else str(path) for name, path in paths}
-            if not report.study.proofs:
-                named["certificate"] = None
-            if picture is None:
-                named["plot"] = None
-            seconds = max(0.0, time.perf_counter() - began - report.study.loading)
-            report = replace(report, files=named, seconds=seconds)
-            page = _page(report) if asked.format_ == "html" else ""
-            saved = _save(report, data, asked, targets, page, picture)
+    with showing_progress() as show:
+        if asked.cluster:
+            report, picture, problem = _fit_on_cluster(data, asked, show), None, ""
+        else:
+            dataset = asked.read(data, asked.read_options(), show)
+            report = _fit(dataset, asked, show)
+            show("writing")
+            picture, problem = _picture(asked, report.study, dataset, targets)
+        paths = ((name, targets.get(name)) for name in _LISTED_FILES)
+        named = {name: None if path is None else str(path) for name, path in paths}
+        if not report.study.proofs:
+            named["certificate"] = None
+        if picture is None:
+            named["plot"] = None
+        seconds = max(0.0, time.perf_counter() - began - report.study.loading)
+        report = replace(report, files=named, seconds=seconds)
+        page = _page(report) if asked.format_ == "html" else ""
+        _save(report, data, asked, targets, page, picture)
+    with files_are_written(written=bool(targets)):
         _print_report(report, page, asked, targets.get("report"))
-    except KeyboardInterrupt:
-        if not saved:
-            raise
-        raise Interrupted("interrupted; all files are written.") from None
     if problem:
         raise ValueError(f"{problem} All other files are written.")
-    sys.exit(_exit_code(report, asked.require))
+    about = f" ({report.question})" if len(report.study.cases) > 1 else ""
+    exit_with_answer([report.kind or ""], asked.require, about=about)
 
 
 def _study_files(data: str, asked: FitOptions) -> dict[str, Path]:
@@ -381,16 +377,16 @@ def _save(
     targets: Mapping[str, Path],
     page: str,
     picture: bytes | None,
-) -> bool:
+) -> None:
     """Write the model, the certificate, the rows, the picture and the page.
 
-    Return whether any file was written. If this fit has no certificate or no picture, the one of an
+    If this fit has no certificate or no picture, the one of an
     earlier fit is removed, since it does not belong to the new model.
     """
     from novikoff.report.study_files import file_contents  # loads Numba, which --help does without
 
     if not targets:
-        return False
+        return
     folder = targets["model"].parent
     by_name = {**file_contents(report, folder), "plot": picture, "report": page.encode()}
     with output_errors(folder):
@@ -398,7 +394,6 @@ def _save(
     contents = {path: by_name.get(name) for name, path in targets.items()}
     replaceable = _replaceable(data, asked, targets)
     write_files(contents, force=asked.force, replaceable=replaceable)
-    return True
 
 
 def _print_report(report: Report, page: str, asked: FitOptions, saved: Path | None) -> None:
@@ -409,14 +404,3 @@ def _print_report(report: Report, page: str, asked: FitOptions, saved: Path | No
     else:
         page_line = [] if saved is None else [("report", str(saved))]
         print_lines([*report_lines(report, verbose=asked.verbose), *page_line])
-
-
-def _exit_code(report: Report, require: str | None) -> int:
-    kind = report.kind
-    if kind == "undecided":
-        return UNDECIDED
-    if require in (None, kind):
-        return 0
-    several = f" ({report.question})" if len(report.study.cases) > 1 else ""
-    click.echo(f"novikoff: the verdict is {kind}, not {require}{several}.", err=True)
-    return UNMET

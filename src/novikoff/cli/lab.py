@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from novikoff.cli.options import positive_label, reject
-from novikoff.errors import DataError, MissingExtraError
+from novikoff.errors import MissingExtraError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,10 +101,8 @@ def _points(data: str, asked: LabOptions) -> dict[str, Any]:
     from novikoff.page.question import MAX_NAME, MAX_POINTS, Question, plus_of, points_of
 
     features = asked.features
-    try:
-        dataset = read(data, ReadOptions(label=asked.label, features=features))
-    except DataError as error:
-        raise DataError(str(error).replace("--features", "--x, --y")) from None
+    flags = {"features": "--x, --y"}
+    dataset = read(data, ReadOptions(label=asked.label, features=features, flags=flags))
     kinds = distinct_labels(dataset.labels)
     reject(
         (len(dataset.names) < 2, f"{data} has one feature, but the page draws two."),

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from novikoff.cli.main import UNDECIDED, UNMET, Interrupted
 from novikoff.cli.options import (
     Command,
     FileOptions,
@@ -19,14 +17,14 @@ from novikoff.cli.options import (
     names,
     reject,
 )
+from novikoff.cli.outputs import exit_with_answer, files_are_written, output_files
 from novikoff.cli.progress import (
     plain_text,
     print_lines,
     print_text,
     showing_progress,
 )
-from novikoff.errors import DataError
-from novikoff.formats.files import Content, check_apart, check_writable, write_files
+from novikoff.formats.files import Content, write_files
 from novikoff.names import DATA_FORMATS, ORDERED_FAMILIES
 
 if TYPE_CHECKING:
@@ -199,7 +197,8 @@ def command(file: str, **values: Any) -> None:
       novikoff separation new.parquet --outcome y --require overlap
     """  # noqa: D301 — \b tells click not to wrap the lines that follow
     asked = SeparationCommand(given=given_options(), **values)
-    targets = _separation_files(file, asked)
+    outputs = {"report": asked.out, "rows": asked.rows, "certificate": asked.certificate}
+    targets = output_files(outputs, file, force=asked.force)
     from novikoff.data import read
     from novikoff.jobs.separation_study import SeparationOptions, study_separation
     from novikoff.report.separation_report import (
@@ -220,13 +219,7 @@ def command(file: str, **values: Any) -> None:
     with showing_progress() as show:
         show(f"reading {file}")
         how = question.reading(asked.read_options())
-        try:
-            data = read(file, how, labelled=question.labelled, progress=show)
-        except DataError as error:
-            message = question.with_own_options(str(error))
-            if message == str(error):
-                raise
-            raise DataError(message) from None
+        data = read(file, how, labelled=question.labelled, progress=show)
         study = study_separation(data, question, show, budget=asked.budget)
         if "certificate" in targets:
             show("writing the certificate")
@@ -244,26 +237,13 @@ def command(file: str, **values: Any) -> None:
             whole = text or plain_text(separation_report_lines(study))
             contents[targets["report"]] = whole.encode()
         write_files(contents, force=asked.force)
-    try:
+    with files_are_written(written=bool(contents)):
         if text and "report" not in targets:
             print_text(text)
         elif "report" not in targets:
             print_lines(separation_report_lines(study))
-    except KeyboardInterrupt:
-        if contents:
-            raise Interrupted("interrupted; all files are written.") from None
-        raise
-    sys.exit(_exit_code_of_separation(study.separation.kind, asked.require))
-
-
-def _separation_files(file: str, asked: SeparationCommand) -> dict[str, Path]:
-    """Return the files to write; a file that cannot be written is an error before any work."""
-    named = {"report": asked.out, "rows": asked.rows, "certificate": asked.certificate}
-    targets = {name: Path(path) for name, path in named.items() if path is not None}
-    for path in targets.values():
-        check_writable(path, force=asked.force)
-    check_apart(targets.values(), [file])
-    return targets
+    required = None if asked.require is None else _KINDS_BY_WORD[asked.require]
+    exit_with_answer([study.separation.kind], required)
 
 
 def _certificate(study: SeparationStudy) -> bytes | None:
@@ -275,12 +255,3 @@ def _certificate(study: SeparationStudy) -> bytes | None:
         return None
     origin = {"source": study.data.source, "model": study.asked.to_json()}
     return certificate_file.dump_proofs([proof], origin, study.data.recipe.to_json()).text.encode()
-
-
-def _exit_code_of_separation(kind: str, require: str | None) -> int:
-    if kind == "undecided":
-        return UNDECIDED
-    if require is None or _KINDS_BY_WORD[require] == kind:
-        return 0
-    click.echo(f"novikoff: the verdict is {kind}, not {_KINDS_BY_WORD[require]}.", err=True)
-    return UNMET

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from novikoff.cli.main import UNDECIDED, UNMET, Interrupted
+from novikoff.cli.main import Interrupted
 from novikoff.cli.options import Command, add_options, reject
+from novikoff.cli.outputs import exit_with_answer, files_are_written, output_files
 from novikoff.cli.progress import plain_text, print_lines, print_text, showing_progress
 from novikoff.formats import certificate_file
-from novikoff.formats.files import check_writable, write_files
+from novikoff.formats.files import write_files
 from novikoff.names import METHOD_NAMES, POINTS, RELAXATIONS, ROWS_SHOWN, SYSTEM_FORMATS
 
 if TYPE_CHECKING:
@@ -91,7 +92,6 @@ class SolveOptions:
     force: bool
 
     def __post_init__(self) -> None:
-        written = [Path(path) for path in (self.out, self.certificate, self.conflict_lp) if path]
         asked = {
             "--relax": self.relax,
             "--disjoint-conflicts": self.disjoint_conflicts,
@@ -121,7 +121,6 @@ class SolveOptions:
                 self.point == "nearest" and self.method != "auto",
                 "--point nearest cannot be used with --method: the methods find any point.",
             ),
-            (len({*written}) < len(written), "Two of the files to write are the same file."),
         )
         if self.tolerance is not None:
             try:
@@ -158,19 +157,12 @@ def command(file: str, **values: Any) -> None:
     from novikoff.report.system_report import further_lines, verdict_lines
 
     asked = SolveOptions(**values)
-    targets = {
-        name: Path(path)
-        for name, path in (
-            ("report", asked.out),
-            ("certificate", asked.certificate),
-            ("conflict", asked.conflict_lp),
-        )
-        if path
+    outputs = {
+        "report": asked.out,
+        "certificate": asked.certificate,
+        "conflict": asked.conflict_lp,
     }
-    for path in targets.values():
-        same = path.exists() and Path(file).exists() and path.samefile(file)
-        reject((same, f"{path} is the file to read, and cannot be overwritten."))
-        check_writable(path, force=asked.force)
+    targets = output_files(outputs, file, force=asked.force)
     options = SystemOptions(
         asked.point,
         asked.method,
@@ -194,18 +186,16 @@ def command(file: str, **values: Any) -> None:
     with showing_progress() as show:
         find_implicit_equalities(study, show)
     study = _write(study, asked, targets)
-    try:
+    with files_are_written(written=bool(targets)):
         if at_once:
             print_lines(further_lines(study))
         elif "report" not in targets:
             print_text(_report(study, asked))
-    except KeyboardInterrupt:
-        if targets:
-            raise Interrupted("interrupted; all files are written.") from None
-        raise
     if interrupted:
         raise Interrupted("interrupted: the report says what is known.")
-    sys.exit(_exit_code_of_system(study, asked.require))
+    kinds = [study.solution.kind, *([] if study.optimum is None else [study.optimum.kind])]
+    kinds = ["undecided"] if study.kind == "undecided" else kinds
+    exit_with_answer(kinds, asked.require, what="answer")
 
 
 def _was_interrupted(show: Callable[[str], None]) -> bool:
@@ -250,13 +240,3 @@ def _write(study: SystemStudy, asked: SolveOptions, targets: dict[str, Path]) ->
         contents[targets["report"]] = _report(study, asked).encode()
     write_files(contents, force=asked.force)
     return study
-
-
-def _exit_code_of_system(study: SystemStudy, require: str | None) -> int:
-    if study.kind == "undecided":
-        return UNDECIDED
-    kinds = [study.solution.kind, *([] if study.optimum is None else [study.optimum.kind])]
-    if require is None or require in kinds:
-        return 0
-    click.echo(f"novikoff: the answer is {kinds[-1]}, not {require}.", err=True)
-    return UNMET

@@ -113,7 +113,7 @@ def command(certificate: str, data: str, **values: Any) -> None:
                 show(f"checking {proof.positive}")
                 claims += _check(proof, dataset)
     except CertificateError as error:
-        how = " Certificates count rows from 0." if "row " in str(error).lower() else ""
+        how = "" if error.row is None else " Certificates count rows from 0."
         raise Unmet(f"{certificate}: {error}{how}") from None
     size = f"{counted(dataset.n_rows, 'row')} · {counted(len(dataset.names), 'feature')}"
     print_lines(

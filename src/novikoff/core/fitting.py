@@ -38,15 +38,15 @@ class Fit(Generic[M]):
         The counts of the run, and the reason why it ended.
     rows : Rows
         The rows that the run visited: the standardised rows if the run was on them.
-    clean : bool
-        Whether the run ended with a clean cycle and the model classifies every original row
-        correctly, computed as `predict` computes it.
+    separates_original : bool
+        Whether the run converged and the model classifies every original row correctly, computed
+        as `predict` computes it.
     """
 
     model: M
     run: Run
     rows: Rows
-    clean: bool
+    separates_original: bool
 
 
 def fit_model(
@@ -82,25 +82,25 @@ def fit_model(
     >>> rows = Rows.of(np.array([[0.0], [1.0], [3.0]]), fit_intercept=True)
     >>> plan = Plan(perceptron(), Cyclic(), Limits(epochs=100))
     >>> fit = fit_model(LinearModel(np.array([0, 1]), 1), rows, np.array([0, 0, 1]), plan)
-    >>> fit.clean, fit.run.mistakes
+    >>> fit.separates_original, fit.run.mistakes
     (True, 8)
     """
     threshold, fitted = plan.update.threshold, model.copy()
     if not standardised:
         run = fitted.train(rows, codes, plan, sample_weight)
-        clean = run.converged and is_clean(fitted, rows, codes, threshold, sample_weight)
-        return Fit(fitted, run, rows, clean)
+        separates = run.converged and is_correct(fitted, rows, codes, threshold, sample_weight)
+        return Fit(fitted, run, rows, separates)
     if not isinstance(fitted, LinearModel):
         raise TypeError(f"A {type(model).__name__} cannot be mapped back from scaled features.")
     scaled, scaling = standardise(rows)
     fitted.W = scaling.forth(fitted.W)
     run = fitted.train(scaled, codes, plan, sample_weight)
     back = scaling.back_model(fitted)
-    clean = run.converged and is_clean(back, rows, codes, threshold, sample_weight)
-    return Fit(cast(M, back), run, scaled, clean)
+    separates = run.converged and is_correct(back, rows, codes, threshold, sample_weight)
+    return Fit(cast(M, back), run, scaled, separates)
 
 
-def is_clean(
+def is_correct(
     model: Model,
     rows: Rows,
     codes: Indices,

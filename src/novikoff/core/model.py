@@ -23,6 +23,7 @@ from novikoff.core.class_labels import Labels
 from novikoff.core.problem import Rows, scores
 from novikoff.core.rows import Indices, Matrix, Signs, Vector
 from novikoff.core.schemes import Scheme, scheme_for
+from novikoff.errors import OutOfRangeError
 
 if TYPE_CHECKING:
     from novikoff.core.orders import Order
@@ -145,7 +146,7 @@ class Model(ABC):
             scores = self.final_scores(X)
         if not np.isfinite(scores).all():
             row = int(np.flatnonzero(~np.isfinite(scores).all(axis=1))[0])
-            raise ValueError(f"The score of row {row} is beyond the range of float64.")
+            raise OutOfRangeError(f"The score of row {row} is beyond the range of float64.")
         return scores
 
     @abstractmethod
@@ -481,7 +482,7 @@ class LinearModel(Model):
             columns, values, sides, self.W, self.weighted, self.totals, numbers, factor, before
         )
         if updated < 0:
-            raise ValueError(TOO_LARGE)
+            raise OutOfRangeError(TOO_LARGE)
         if updated > 0:
             with np.errstate(over="ignore"):
                 length = math.sqrt(float(values.dot(values)) + self.fit_intercept)

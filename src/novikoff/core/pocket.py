@@ -27,6 +27,7 @@ from novikoff.core.problem import Problem, Rows, products, sure_products
 from novikoff.core.rows import Indices, SignedRows, Vector, as_dense
 from novikoff.core.stops import Limits
 from novikoff.core.verbs import axpy, dot
+from novikoff.errors import OutOfRangeError
 
 # `fill_pocket` stops after this many draws for each row without a mistake.
 _IDLE_DRAWS = 50
@@ -132,7 +133,9 @@ def pocket_steps(
     while True:
         s = products(problem, w)[active]
         if not (np.isfinite(w).all() and np.isfinite(s).all()):
-            raise ValueError("The pocket's weights are beyond the range of float64: scale X down.")
+            raise OutOfRangeError(
+                "The pocket's weights are beyond the range of float64: scale X down."
+            )
         mistakes = cost_of(s, active_costs)
         is_kept, fewest = mistakes < fewest, min(mistakes, fewest)
         yield PocketStep(row, w.copy(), mistakes, is_kept)

@@ -31,6 +31,7 @@ from numba.extending import register_jitable
 from novikoff.core.rows import Indices, SignedRows, Signs, Vector
 from novikoff.core.updates import Update, tau
 from novikoff.core.verbs import axpy, dot, dots, sqnorm
+from novikoff.errors import OutOfRangeError
 
 
 class Counts(NamedTuple):
@@ -253,7 +254,7 @@ def write_update(
 def check_range(w: Vector, counts: Counts) -> None:
     """Raise ValueError if a weight or a margin of the run is not finite."""
     if counts.overflow[0] != 0.0 or not np.isfinite(w).all():
-        raise ValueError(
+        raise OutOfRangeError(
             "The weights grew beyond the range of float64: scale the data down "
             "(for instance to unit variance) or reduce step_size."
         )

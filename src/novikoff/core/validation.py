@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, S
 from dataclasses import dataclass, field
 from fractions import Fraction
 from numbers import Real
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +24,8 @@ from novikoff.errors import DataError
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
-Place: TypeAlias = Callable[[int, int], tuple[int, int | str]]
+# The row and the column of an entry as errors name them; None if errors do not name it.
+Place: TypeAlias = Callable[[int, int], tuple[int | None, int | str | None]]
 
 # Every integer up to this size is exact in float64.
 MAX_EXACT = 1 << 53
@@ -38,6 +39,21 @@ _CATEGORIES_FOR_TEXT = (
 )
 
 
+class _Said(NamedTuple):
+    """What errors say about an argument: its name, the place of an entry, and advice on text."""
+
+    name: str
+    place: Place
+    advice_on_text: str = _ENCODED
+
+    def where(self, i: int, j: int) -> str:
+        """The place of an entry, such as " in row 0, column 1"."""
+        row, column = self.place(i, j)
+        parts = [] if row is None else [f"row {row}"]
+        parts += [] if column is None else [f"column {column}"]
+        return f" in {', '.join(parts)}" if parts else ""
+
+
 @dataclass(frozen=True)
 class Columns:
     """The names of the columns of X, and the columns of 0 and 1 of each category column."""
@@ -46,8 +62,16 @@ class Columns:
     groups: Mapping[Hashable, range] = field(default_factory=dict)
 
 
+def _row_and_column(i: int, j: int) -> tuple[int, int]:
+    return i, j
+
+
 def check_matrix(
-    X: object, levels: Mapping[Hashable, Sequence[Any]] | None = None
+    X: object,
+    levels: Mapping[Hashable, Sequence[Any]] | None = None,
+    *,
+    name: str = "X",
+    place: Place = _row_and_column,
 ) -> Floats | sp.csr_array:
     """Check X, and return it as a C-ordered float array or as a canonical CSR matrix.
 
@@ -61,6 +85,10 @@ def check_matrix(
         Categorical and Enum of polars) becomes one column of 0 and 1 for each category that occurs.
     levels : mapping, optional
         The categories of each category column by its name, if X is a part of a larger frame.
+    name : str
+        What errors call X.
+    place : callable
+        How errors name the row and the column of an entry of an array or of nested sequences.
 
     Examples
     --------
@@ -73,20 +101,20 @@ def check_matrix(
 encode it first.
     """
     if X is None:
-        raise DataError("X is missing: a table of numbers is needed.")
+        raise DataError(f"{name} is missing: a table of numbers is needed.")
     if np.ma.is_masked(X):
-        raise DataError("X has masked entries: remove or impute missing values first.")
+        raise DataError(f"{name} has masked entries: remove or impute missing values first.")
     if hasattr(X, "tocsr") and hasattr(X, "shape"):
-        return _not_empty(_from_sparse(X))
+        return _not_empty(_from_sparse(X, name), name)
     if hasattr(X, "columns") and hasattr(X, "to_numpy"):
-        return _not_empty(_from_frame(X, levels or {}))
-    dense = _plain_array(X)
+        return _not_empty(_from_frame(X, levels or {}, name), name)
+    dense = _plain_array(X, name)
     if dense.ndim != 2:
         raise DataError(
-            f"X has {dense.ndim} dimension(s), but a table has two. Reshape your data: "
-            "X.reshape(-1, 1) if it is one column, X.reshape(1, -1) if it is one row."
+            f"{name} has {dense.ndim} dimension(s), but a table has two. Reshape your data: "
+            f"{name}.reshape(-1, 1) if it is one column, {name}.reshape(1, -1) if it is one row."
         )
-    return aligned(np.ascontiguousarray(_as_floats(_not_empty(dense))))
+    return aligned(np.ascontiguousarray(_as_floats(_not_empty(dense, name), _Said(name, place))))
 
 
 def aligned(array: Any) -> Any:
@@ -168,22 +196,24 @@ equal positions do.
         )
 
 
-def missing_value(what: str, row: int, column: int, name: Hashable = None) -> str:
-    """Return the error message about NaN or infinity."""
+def missing_value(what: str, row: int, column: int, name: Hashable = None, *, of: str = "X") -> str:
+    """Return the error message about NaN or infinity in an argument, ``of``."""
     named = "" if name is None else f" ({name!r})"
     return (
-        f"Input X contains {what} in row {row}, column {column}{named}: "
+        f"Input {of} contains {what} in row {row}, column {column}{named}: "
         "remove or impute missing and infinite values first."
     )
 
 
-def _not_empty(X: Any) -> Any:
+def _not_empty(X: Any, name: str) -> Any:
     """Return X; DataError unless it has at least one row and one column."""
     n, d = X.shape
     if n == 0:
-        raise DataError(f"X has no rows (shape=(0, {d})): there is nothing to separate.")
+        raise DataError(f"{name} has no rows (shape=(0, {d})): there is nothing to separate.")
     if d == 0:
-        raise DataError(f"X has 0 feature(s) (shape=({n}, 0)) while a minimum of 1 is required.")
+        raise DataError(
+            f"{name} has 0 feature(s) (shape=({n}, 0)) while a minimum of 1 is required."
+        )
     return X
 
 
@@ -195,7 +225,7 @@ def is_missing(label: object) -> bool:
         return True
 
 
-def _plain_array(X: object) -> npt.NDArray[Any]:
+def _plain_array(X: object, name: str) -> npt.NDArray[Any]:
     """Return X as an array; nested sequences stay Python objects if NumPy may have rounded."""
     if isinstance(X, np.ndarray):
         return X
@@ -205,7 +235,7 @@ def _plain_array(X: object) -> npt.NDArray[Any]:
     try:
         values = np.asarray(given)
     except ValueError:
-        raise DataError("X is not a table: its rows differ in length.") from None
+        raise DataError(f"{name} is not a table: its rows differ in length.") from None
     if values.dtype.kind in "USOmMc" or (may_be_rounded(values) and not hasattr(given, "dtype")):
         return np.asarray(given, dtype=object)
     return values
@@ -216,7 +246,7 @@ def may_be_rounded(values: npt.NDArray[Any]) -> bool:
     return values.dtype.kind == "f" and bool((np.abs(values) >= MAX_EXACT).any())
 
 
-def _from_frame(frame: Any, levels: Mapping[Hashable, Sequence[Any]]) -> Floats:
+def _from_frame(frame: Any, levels: Mapping[Hashable, Sequence[Any]], name: str) -> Floats:
     """Return the numbers of a data frame, read by columns if the types of the columns differ."""
     columns = _columns_of_frame(frame)
     kinds = {str(column.dtype) for column in columns}
@@ -230,13 +260,14 @@ def _from_frame(frame: Any, levels: Mapping[Hashable, Sequence[Any]]) -> Floats:
         if coded is not None:
             codes, categories = coded
             if (codes < 0).any():
-                raise DataError(missing_value("NaN", int(np.argmin(codes)), j, column.name))
+                row = int(np.argmin(codes))
+                raise DataError(missing_value("NaN", row, j, column.name, of=name))
             parts.append(codes[:, None] == np.arange(len(categories)))
             continue
         values = np.asarray(column.to_numpy())[:, None]
         named = f"{j} ({column.name!r})"
         place: Place = lambda i, _, c=named: (i, c)  # type: ignore[misc]  # noqa: E731
-        parts.append(_as_floats(values, place, _CATEGORIES_FOR_TEXT))
+        parts.append(_as_floats(values, _Said(name, place, _CATEGORIES_FOR_TEXT)))
     out = np.empty((frame.shape[0], sum(part.shape[1] for part in parts)))
     return np.concatenate(parts, axis=1, out=out) if parts else out
 
@@ -299,35 +330,31 @@ def coded_categories(column: Any) -> tuple[npt.NDArray[np.int64], list[Any]] | N
     return place[codes], [categories[k] for k in order]
 
 
-def _as_given(i: int, j: int) -> tuple[int, int]:
-    return i, j
-
-
-def _as_floats(
-    values: npt.NDArray[Any], place: Place = _as_given, for_text: str = _ENCODED
-) -> Floats:
+def _as_floats(values: npt.NDArray[Any], said: _Said) -> Floats:
     """Return the numbers as float32 or float64.
 
-    If a number would be rounded, the error names its row and column. ``for_text`` is the advice at
-    the end of the error about text.
+    If a number would be rounded, the error names its row and column.
     """
     if values.dtype in (np.float32, np.float64) and values.dtype.isnative:
         return values
     kind = values.dtype.kind
     if kind == "O":
-        return _from_objects(values, place, for_text)
+        return _from_objects(values, said)
     if kind not in "biuf":
-        where = f" in column {place(0, 0)[1]}" if values.size > 0 else ""
+        column = said.place(0, 0)[1] if values.size > 0 else None
+        where = "" if column is None else f" in column {column}"
         if kind == "c":
             raise DataError(
-                f"Complex data not supported: X contains {values.dtype}{where}; put real and "
-                "imaginary parts into separate columns."
+                f"Complex data not supported: {said.name} contains {values.dtype}{where}; put real "
+                "and imaginary parts into separate columns."
             )
         what, advice = {
             "m": ("durations", _NUMBERS_FOR_DURATIONS),
             "M": ("dates", _NUMBERS_FOR_DATES),
-        }.get(kind, ("text", for_text))
-        raise DataError(f"X contains {what} ({values.dtype}){where}, not numbers: {advice}.")
+        }.get(kind, ("text", said.advice_on_text))
+        raise DataError(
+            f"{said.name} contains {what} ({values.dtype}){where}, not numbers: {advice}."
+        )
     wide = values.astype(np.float64)
     if kind == "f":
         rounded = (wide != values) & (values == values)
@@ -337,67 +364,66 @@ def _as_floats(
         rounded = (values > MAX_EXACT) | (values < -MAX_EXACT)
     if rounded.any():
         i, j = np.argwhere(rounded)[0].tolist()
-        raise _not_exact(values[i, j], *place(i, j))
+        raise _not_exact(values[i, j], said.name, said.where(i, j))
     return wide
 
 
-def _from_objects(values: npt.NDArray[Any], place: Place, for_text: str) -> npt.NDArray[np.float64]:
+def _from_objects(values: npt.NDArray[Any], said: _Said) -> npt.NDArray[np.float64]:
     out = np.empty(values.shape)
     for (i, j), value in np.ndenumerate(values):
         number = math.nan if value is None or is_missing(value) else value
         if isinstance(number, np.integer):  # NumPy would round the integer before the comparison
             number = int(number)
-        row, column = place(i, j)
         if not isinstance(number, Real | np.bool_):
-            where = f"X contains {value!r} in row {row}, column {column}"
+            where = f"{said.name} contains {value!r}{said.where(i, j)}"
             if isinstance(value, Collection) and not isinstance(value, str | bytes):
                 raise TypeError(f"{where}: the argument must be free of strings, only numbers.")
             dated = hasattr(value, "isoformat") or hasattr(value, "to_timestamp")
-            advice = (
-                _NUMBERS_FOR_DATES if dated else for_text if isinstance(value, str) else _ENCODED
-            )
+            advice = said.advice_on_text if isinstance(value, str) else _ENCODED
+            advice = _NUMBERS_FOR_DATES if dated else advice
             raise DataError(f"{where}, which is not a number: {advice}.")
         try:
             out[i, j] = float(number)
         except OverflowError:
             out[i, j] = math.inf
         if float(out[i, j]) != number and number == number:  # Python compares exactly
-            raise _not_exact(value, row, column)
+            raise _not_exact(value, said.name, said.where(i, j))
     return out
 
 
-def _not_exact(value: object, row: int, column: int | str) -> ValueError:
+def _not_exact(value: object, name: str, where: str) -> ValueError:
     why, advice = "which float64 cannot hold exactly", ""
     if isinstance(value, int) and abs(value) >= 2**1024:
-        where = f"in row {row}, column {column}"
-        return ValueError(f"X contains a number beyond the range of float64 {where}.")
+        return ValueError(f"{name} contains a number beyond the range of float64{where}.")
     if isinstance(value, int | np.integer):
         advice = ": subtract a constant from the column"
         if int(float(value)) == int(value):
             why = "beyond 2⁵³, where float64 rounds integers"
-    return ValueError(f"X contains {value} in row {row}, column {column}, {why}{advice}.")
+    mark = "," if where else ""
+    return ValueError(f"{name} contains {value}{where}{mark} {why}{advice}.")
 
 
-def _malformed(what: str) -> DataError:
-    return DataError(f"X is a malformed sparse matrix: {what}.")
+def _malformed(what: str, name: str) -> DataError:
+    return DataError(f"{name} is a malformed sparse matrix: {what}.")
 
 
-def _from_sparse(matrix: Any) -> sp.csr_array:
+def _from_sparse(matrix: Any, name: str) -> sp.csr_array:
     """A sparse matrix in canonical CSR form; its arrays are checked before they are used."""
     if len(matrix.shape) != 2:
-        raise DataError(f"X has {len(matrix.shape)} dimension(s), but a table has two.")
+        raise DataError(f"{name} has {len(matrix.shape)} dimension(s), but a table has two.")
     n, d = int(matrix.shape[0]), int(matrix.shape[1])
     form = getattr(matrix, "format", "")
     if form in ("csr", "csc"):
         indptr, indices, data = matrix.indptr, matrix.indices, np.asarray(matrix.data)
-        stored = check_compressed(indptr, indices, data, (n, d) if form == "csr" else (d, n))
+        shape = (n, d) if form == "csr" else (d, n)
+        stored = check_compressed(indptr, indices, data, shape, name)
         indices, data = indices[:stored], data[:stored]
         if form == "csr" and _is_canonical(indptr, indices):
 
             def place(k: int, _: int) -> tuple[int, int]:
                 return int(np.searchsorted(indptr, k, side="right")) - 1, int(indices[k])
 
-            floats = _as_floats(data[:, None], place)[:, 0]
+            floats = _as_floats(data[:, None], _Said(name, place))[:, 0]
             return _csr(aligned(floats), aligned(indices), aligned(indptr), (n, d))
         import scipy.sparse as sp
 
@@ -407,46 +433,50 @@ def _from_sparse(matrix: Any) -> sp.csr_array:
     rows, columns, data = (np.asarray(part) for part in (*entries.coords, entries.data))
     for indices, most, what in ((rows, n, "row"), (columns, d, "column")):
         if indices.ndim != 1 or indices.dtype.kind not in "iu" or len(indices) != len(data):
-            raise _malformed("its indices are not integers")
+            raise _malformed("its indices are not integers", name)
         outside = (indices < 0) | (indices >= most)
         if outside.any():
-            raise _malformed(f"{what} {indices[np.argmax(outside)]} is not below {most}")
-    numbers = _as_floats(data[:, None], lambda k, _: (int(rows[k]), int(columns[k])))[:, 0]
+            raise _malformed(f"{what} {indices[np.argmax(outside)]} is not below {most}", name)
+    said = _Said(name, lambda k, _: (int(rows[k]), int(columns[k])))
+    numbers = _as_floats(data[:, None], said)[:, 0]
     order = np.lexsort((columns, rows))
-    rows, columns, numbers = _without_duplicates(rows[order], columns[order], numbers[order])
+    sorted_entries = rows[order], columns[order], numbers[order]
+    rows, columns, numbers = _without_duplicates(*sorted_entries, name)
     indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))])
     kind = np.int32 if max(len(numbers), d, n) < 2**31 else np.int64
     return _csr(numbers, columns.astype(kind), indptr.astype(kind), (n, d))
 
 
-def check_compressed(indptr: object, indices: object, data: object, shape: tuple[int, int]) -> int:
+def check_compressed(
+    indptr: object, indices: object, data: object, shape: tuple[int, int], name: str
+) -> int:
     """Check that the three arrays of a CSR matrix fit together; returns the number of entries.
 
     Examples
     --------
-    >>> check_compressed(np.array([0, 2]), np.array([0, 5]), np.ones(2), (1, 3))
+    >>> check_compressed(np.array([0, 2]), np.array([0, 5]), np.ones(2), (1, 3), "X")
     Traceback (most recent call last):
         ...
     novikoff.errors.DataError: X is a malformed sparse matrix: index 5 in its row 0 is not below 3.
     """
     arrays = (indptr, indices, data)
     if not all(isinstance(part, np.ndarray) and part.ndim == 1 for part in arrays):
-        raise _malformed("one of its three arrays is missing")
+        raise _malformed("one of its three arrays is missing", name)
     starts, columns, values = (np.asarray(part) for part in arrays)
     if starts.dtype.kind not in "iu" or columns.dtype.kind not in "iu":
-        raise _malformed("its indices are not integers")
+        raise _malformed("its indices are not integers", name)
     if len(starts) != shape[0] + 1:
-        raise _malformed(f"indptr has {len(starts)} entries for {shape[0]} rows")
+        raise _malformed(f"indptr has {len(starts)} entries for {shape[0]} rows", name)
     if int(starts[0]) != 0 or (starts[1:] < starts[:-1]).any():
-        raise _malformed("indptr does not rise from 0")
+        raise _malformed("indptr does not rise from 0", name)
     stored = int(starts[-1])
     if stored > len(columns) or stored > len(values):
-        raise _malformed("indptr ends beyond its entries")
+        raise _malformed("indptr ends beyond its entries", name)
     outside = (columns[:stored] < 0) | (columns[:stored] >= shape[1])
     if outside.any():
         k = int(np.argmax(outside))
         row = int(np.searchsorted(starts, k, side="right")) - 1
-        raise _malformed(f"index {columns[k]} in its row {row} is not below {shape[1]}")
+        raise _malformed(f"index {columns[k]} in its row {row} is not below {shape[1]}", name)
     return stored
 
 
@@ -461,7 +491,7 @@ def _is_canonical(indptr: npt.NDArray[Any], indices: npt.NDArray[Any]) -> bool:
 
 
 def _without_duplicates(
-    rows: npt.NDArray[Any], columns: npt.NDArray[Any], data: Floats
+    rows: npt.NDArray[Any], columns: npt.NDArray[Any], data: Floats, name: str
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any], Floats]:
     """Return the sorted entries, where entries of the same row and column are added up exactly."""
     fresh = np.ones(len(rows), dtype=np.bool_)
@@ -479,8 +509,8 @@ def _without_duplicates(
             sums[k] = math.inf
         if not np.isnan(sums[k]) and sum(map(Fraction, parts)) != float(sums[k]):
             raise DataError(
-                f"X has several entries in row {rows[first[k]]}, column {columns[first[k]]}, whose "
-                "sum float64 cannot hold exactly: add them up first."
+                f"{name} has several entries in row {rows[first[k]]}, column {columns[first[k]]}, "
+                "whose sum float64 cannot hold exactly: add them up first."
             )
     return rows[first], columns[first], sums  # NaN is found by `Rows.of`
 

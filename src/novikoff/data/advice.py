@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from novikoff.data.messages import argument, quoted
 from novikoff.data.values import BLANKS, is_number_text
+
+if TYPE_CHECKING:
+    from novikoff.data.recipe import ReadOptions
 
 NUMBERS_FOR_DATES: Final = "turn it into a number, such as days since a date"
 
@@ -30,6 +33,7 @@ def advice_on_text(
     levels: Sequence[str],
     n_values: int,
     *,
+    options: ReadOptions,
     decimal: str | None,
     guessed_label: str | None,
     streaming: bool,
@@ -43,6 +47,8 @@ def advice_on_text(
         The name of the column, and its first value that is not a number.
     levels, n_values : sequence of str, and int
         The different values of the column, and the number of rows in which it has a value.
+    options : ReadOptions
+        The options of the reader, which say how a command calls them.
     decimal : str or None
         The decimal point of a text file; None for a typed column, in which no text is a number.
     guessed_label : str or None
@@ -63,12 +69,13 @@ def advice_on_text(
     if mostly_numbers(levels, decimal):
         return f"most values of the column are numbers: correct this value, or say {drop}"
     if n_levels > max(_FEW_LEVELS, n_values / 2):
-        return f"most of its values differ: say --id {name} if it names the rows, or {drop}"
-    one_hot = f"use --one-hot {name} to make it columns of 0 and 1, or {drop}"
+        id_ = f"{options.flag('id')} {name}"
+        return f"most of its values differ: say {id_} if it names the rows, or {drop}"
+    one_hot = f"use {options.flag('one_hot')} {name} to make it columns of 0 and 1, or {drop}"
     if guessed_label is None or n_levels > _FEW_LEVELS:
         return one_hot
     taken = f"the label was taken to be the last column, {quoted(guessed_label)}"
-    return f"{taken}; if it is {quoted(column)}, say --label {name}, else {one_hot}"
+    return f"{taken}; if it is {quoted(column)}, say {options.flag('label')} {name}, else {one_hot}"
 
 
 def seen_as_number(text: str, decimal: str | None) -> str:

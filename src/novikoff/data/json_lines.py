@@ -120,9 +120,10 @@ class JsonRows(PairRows):
             raise flaw
         known = [key for name in LABEL_NAMES for key in keys if key.lower() == name]
         if not known:
+            flag = self.request.options.flag("label")
             raise DataError(
                 f"{self.source}, line {line} has none of the keys {', '.join(LABEL_NAMES)}: choose "
-                f"the label with --label; its keys are {listed(keys) or 'none'}."
+                f"the label with {flag}; its keys are {listed(keys) or 'none'}."
             )
         self.notes.insert(1, f"the label is the key {quoted(known[0])}")
         return known[0]

@@ -108,7 +108,8 @@ def _roles(request: Request, names: list[str]) -> ColumnRoles:
     """Return the roles of the columns of an npy file."""
     name, recipe = request.source.name, request.recipe
     if request.options.one_hot:
-        raise DataError(f"{name} is a matrix of numbers, to which --one-hot does not apply.")
+        flag = request.options.flag("one_hot")
+        raise DataError(f"{name} is a matrix of numbers, to which {flag} does not apply.")
     if recipe is not None and any(column.levels is not None for column in recipe.columns):
         raise DataError(f"{name} is a matrix of numbers, but the model has text columns.")
     return find_roles(request, names)

@@ -15,7 +15,7 @@ import os
 import shutil
 import tempfile
 import zlib
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Final, cast
@@ -66,7 +66,7 @@ class ArrayFolder:
         self._asked = {
             "version": _VERSION,
             "source": os.path.abspath(path) if isinstance(path, str | os.PathLike) else "data",
-            "options": asdict(options),
+            "options": asdict(replace(options, flags={}, column_flags={})),
             "recipe": None if recipe is None else recipe.to_json(),
             "labelled": labelled,
         }
@@ -178,7 +178,7 @@ class FolderArrays(JoinedArrays):
                 self._limit = _room_for_data(max_memory) / _COPIES
             return
         if all_rows:
-            option = "--one-hot" if options.one_hot else "--missing mean"
+            option = options.flag("one_hot") if options.one_hot else "--missing mean"
             raise DataError(
                 f"{printable_name(path)}: {option} needs all rows in memory at once: do without "
                 "--max-memory and --cache, or prepare the columns with another tool."

@@ -346,7 +346,7 @@ def _sort_classes(
     take_rows(order, codes, out=codes)
     if request.recipe is not None or request.options.regression:
         return classes, []
-    advice = "; choose the label with --label" if family == "table" else ""
+    advice = f"; choose the label with {request.options.flag('label')}" if family == "table" else ""
     note = check_are_classes(classes, len(codes), reader.source, label, advice)
     return classes, [note] if note else []
 

@@ -68,6 +68,12 @@ class ReadOptions:
         tab and bar.
     decimal : {".", ","}
         The decimal point.
+    flags : mapping
+        How errors and notes call these options where a command has other names for them, such as
+        ``{"label": "--outcome"}``.
+    column_flags : mapping
+        The option that asked for a column among ``features``, by the name of the column, if it is
+        another one than ``--features``.
 
     Examples
     --------
@@ -86,6 +92,8 @@ class ReadOptions:
     delimiter: str | None = None
     decimal: str = "."
     regression: bool = False
+    flags: Mapping[str, str] = field(default_factory=dict, compare=False)
+    column_flags: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:
         mark = "," if self.delimiter is None else self.delimiter
@@ -104,6 +112,19 @@ class ReadOptions:
             )
         if self.delimiter == self.decimal:
             raise DataError(f"The delimiter and the decimal point are both {quoted(mark)}.")
+
+    def flag(self, option: str, column: str | int | None = None) -> str:
+        """Return how errors call an option, and the option that asked for a column.
+
+        Examples
+        --------
+        >>> options = ReadOptions(flags={"label": "--outcome"}, column_flags={"n": "--trials"})
+        >>> options.flag("label"), options.flag("features", "n"), options.flag("one_hot")
+        ('--outcome', '--trials', '--one-hot')
+        """
+        if option == "features" and column in self.column_flags:
+            return self.column_flags[str(column)]
+        return self.flags.get(option, f"--{option.replace('_', '-')}")
 
     def needs_all_rows(self, recipe: Recipe | None) -> bool:
         """Return whether all rows are needed at once, to find the values of text columns, or means.
@@ -414,15 +435,19 @@ def find_roles(
     source, options, labelled = request.source.name, request.options, request.labelled
 
     def positions(columns: Sequence[str | int | None], option: str) -> list[int]:
-        return [find_column(source, names, c, option) for c in columns if c is not None]
+        return [
+            find_column(source, names, column, options.flag(option, column))
+            for column in columns
+            if column is not None
+        ]
 
-    label = positions([options.label], "" if options.regression else "--label")
-    id_ = positions([options.id], "--id")
-    drop = positions(options.drop, "--drop")
-    chosen = positions(options.features, "--features")
-    one_hot = set(positions([c for c in options.one_hot if c != "*"], "--one-hot"))
-    by_option = {"--label": label, "--id": id_, "--drop": drop, "--features": chosen}
-    taken = _check_distinct(by_option, names, source)
+    label = positions([options.label], "label")
+    id_ = positions([options.id], "id")
+    drop = positions(options.drop, "drop")
+    chosen = positions(options.features, "features")
+    one_hot = set(positions([c for c in options.one_hot if c != "*"], "one_hot"))
+    by_option = {"label": label, "id": id_, "drop": drop, "features": chosen}
+    taken = _check_distinct(by_option, names, request)
     nameless = row_names and 0 not in taken
     taken |= {0} if nameless else set()
     notes, guessed = list[str](), False
@@ -448,9 +473,12 @@ def find_roles(
     for j in features if labelled and not chosen else ():
         if names[j].lower() in ROW_NUMBER_NAMES:
             what = f"the column {quoted(names[j])} is used as a feature"
-            notes.append(f"{what}: say --id {argument(names[j])} if it only names the rows")
+            notes.append(
+                f"{what}: say {options.flag('id')} {argument(names[j])} if it only names the rows"
+            )
     for column in sorted(one_hot - set(features)):
-        raise DataError(f"{source}: --one-hot {names[column]} is not among the features.")
+        flag = options.flag("one_hot")
+        raise DataError(f"{source}: {flag} {names[column]} is not among the features.")
     return ColumnRoles(
         next(iter(label), None),
         next(iter(id_), None),
@@ -464,21 +492,23 @@ def find_roles(
 
 
 def _check_distinct(
-    by_option: Mapping[str, Sequence[int]], names: Sequence[str], source: str
+    by_option: Mapping[str, Sequence[int]], names: Sequence[str], request: Request
 ) -> set[int]:
     """Return all columns that options name; DataError if two options name the same column."""
+    source, flag = request.source.name, request.options.flag
     options: dict[int, str] = {}
     for option, columns in by_option.items():
         for position in columns:
             before = options.setdefault(position, option)
             if before != option:
+                name = names[position]
                 raise DataError(
-                    f"{source}: column {quoted(names[position])} is asked for both by {before} "
-                    f"and by {option}."
+                    f"{source}: column {quoted(name)} is asked for both by {flag(before, name)} "
+                    f"and by {flag(option, name)}."
                 )
-    chosen = by_option["--features"]
+    chosen = by_option["features"]
     if len(set(chosen)) < len(chosen):
-        raise DataError(f"{source}: --features names a column twice.")
+        raise DataError(f"{source}: {flag('features')} names a column twice.")
     return set(options)
 
 
@@ -495,12 +525,12 @@ def _match(request: Request, names: Sequence[str], recipe: Recipe) -> ColumnRole
     features = [positions[column.name] for column in recipe.columns]
     label, id_ = positions.get(recipe.label), positions.get(recipe.id)
     if options.label is not None:
-        label = find_column(source, names, options.label, "--label")
+        label = find_column(source, names, options.label, options.flag("label"))
     if label is None and labelled:
         known = f" {quoted(recipe.label)}" if recipe.label is not None else ""
         raise DataError(f"{source} has no column{known} for the label.")
     if options.id is not None:
-        id_ = find_column(source, names, options.id, "--id")
+        id_ = find_column(source, names, options.id, options.flag("id"))
     if label in features or (id_ is not None and id_ in {label, *features}):
         raise DataError(f"{source}: a column of the model is chosen as its label or id.")
     extra = [name for j, name in enumerate(names) if j not in {*features, label, id_}]
@@ -523,12 +553,11 @@ def find_column(source: str, names: Sequence[str], column: str | int, option: st
             return list(names).index(column)
         if not _COLUMN_NUMBER.fullmatch(column):
             hint = did_you_mean(column, names)
-            where = option and f" ({option})"
-            raise DataError(f"{source} has no column {quoted(column)}{where}; {hint}")
+            raise DataError(f"{source} has no column {quoted(column)} ({option}); {hint}")
     number = int(column)
     if not 1 <= abs(number) <= len(names):
         raise DataError(
-            f"{source} has no column number {number}{option and f' ({option})'}; its "
+            f"{source} has no column number {number} ({option}); its "
             f"{counted(len(names), 'column')} are counted from 1, or from -1 at the end."
         )
     return number - 1 if number > 0 else len(names) + number
@@ -540,8 +569,7 @@ def refuse_columns(
     """Raise DataError if options name columns but the columns of the file have no names."""
     for option in sorted({"label", "features", "drop", "id", "one_hot"}.difference(allowed)):
         if getattr(options, option) not in (None, ()):
-            name = option.replace("_", "-")
-            raise DataError(f"{source}: --{name} does not apply to {what}.")
+            raise DataError(f"{source}: {options.flag(option)} does not apply to {what}.")
     if options.missing == "mean":
         raise DataError(f"{source}: --missing mean applies to tables, not to {what}.")
 

@@ -326,7 +326,8 @@ def open_stream(
     try:
         if reading.one_hot or reading.missing == "mean":
             text = "; write text as features, in rows such as label colour=red:1, or as JSON lines"
-            option, detail = ("--one-hot", text) if reading.one_hot else ("--missing mean", "")
+            one_hot = reading.flag("one_hot")
+            option, detail = (one_hot, text) if reading.one_hot else ("--missing mean", "")
             what = f"{option} needs all rows at once, which a stream does not have"
             raise DataError(f"{source.name}: {what}{detail}.")
         if FILE_FORMATS[source.format].magics:

@@ -330,7 +330,7 @@ class TableReader(Reader):
         if not is_numeric(cells.type):
             raise DataError(
                 f"{self.source}: column {quoted(name)} of type {cells.type} cannot be the label; "
-                "choose another with --label."
+                f"choose another with {self.request.options.flag('label')}."
             )
         if types.is_decimal(cells.type):
             coded = cells.combine_chunks().dictionary_encode()
@@ -370,8 +370,9 @@ class TableReader(Reader):
             if not levels:
                 self._refuse_column(name, "has no values at all")
             if len(levels) > _MAX_LEVELS:
-                many = f"has {len(levels):,} different values, too many for --one-hot (at most "
-                self._refuse_column(name, f"{many}{_MAX_LEVELS:,})")
+                flag = self.request.options.flag("one_hot")
+                many = f"has {len(levels):,} different values, too many for {flag}"
+                self._refuse_column(name, f"{many} (at most {_MAX_LEVELS:,})")
             known = tuple(levels)
             self.columns[k] = Column(name, levels=known)
             became = f"became {counted(len(levels), 'column')} of 0 and 1, one for each value"
@@ -405,6 +406,7 @@ class TableReader(Reader):
             text,
             levels,
             int((codes >= 0).sum()),
+            options=self.request.options,
             decimal=decimal,
             guessed_label=self.label if self.roles.guessed else None,
             streaming=self.request.stream is not None and self.request.labelled,
@@ -412,14 +414,15 @@ class TableReader(Reader):
         )
         commas = [n for n, first in others.items() if decimal == "." and has_decimal_comma(first)]
         texts = [other for other in others if other not in commas]
+        one_hot = self.request.options.flag("one_hot")
         if self.roles.every_text:
             all_text = f"{argument(name)},'*'"
-            advice += f"; --one-hot {all_text} takes its values as categories anyway"
+            advice += f"; {one_hot} {all_text} takes its values as categories anyway"
         if texts and recipe is None and not is_date(text):
             them = "column" if len(texts) == 1 else "columns"
             advice += f"; text is also in {them} {listed(texts)}"
             if self.request.stream is None:
-                advice += ": --one-hot '*' takes all text columns"
+                advice += f": {one_hot} '*' takes all text columns"
         if commas and recipe is None and not has_decimal_comma(text):
             advice += f"; say --decimal , if {listed(commas)} has decimal commas"
         raise DataError(

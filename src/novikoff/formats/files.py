@@ -36,7 +36,7 @@ _REASONS = {
     errno.ENOTDIR: "{folder} is not a directory",
 }
 
-_WRITTEN: Final = "interrupted; all files are written."
+ALL_WRITTEN: Final = "interrupted; all files are written."
 _LEFTOVER: Final = re.compile(r"\.novikoff-[0-9a-f]{12}\.part")
 
 
@@ -324,4 +324,4 @@ def _holding_signals() -> Iterator[None]:
             try:
                 signal.raise_signal(waiting)
             except KeyboardInterrupt:
-                raise KeyboardInterrupt(_WRITTEN if done else "") from None
+                raise KeyboardInterrupt(ALL_WRITTEN if done else "") from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
@@ -17,7 +16,7 @@ from novikoff.core.validation import Columns
 from novikoff.data import Dataset, ReadOptions
 from novikoff.data.messages import argument, did_you_mean, quoted
 from novikoff.data.values import parse_number
-from novikoff.errors import CertificateError, DataError
+from novikoff.errors import ArgumentError, CertificateError, DataError
 from novikoff.models.arguments import Table
 from novikoff.models.families import Family, family_of, link_of
 from novikoff.models.formulas import variables_of
@@ -29,8 +28,6 @@ from novikoff.names import ORDERED_FAMILIES
 # The columns of a file that are no covariates, by the names of arguments and options.
 _NUMERIC = ("weights", "trials", "duration", "event", "entry")
 _CODED = ("strata", "groups")
-# The options of the reader in its errors, but not in a name in quotes.
-_OPTION_IN_MESSAGE = re.compile(r'(?<![\w"-])--(label|one-hot|id|features)\b(?!-)')
 _COUNTS = ("poisson", "negative-binomial", "rank-ordered", "choice", "conditional-logit")
 
 
@@ -123,18 +120,6 @@ class SeparationOptions:
             raise CertificateError("The description of the model has values of the wrong type.")
         return cls(**body)
 
-    def with_own_options(self, message: str) -> str:
-        """An error about reading, with the options of this command in the place of the reader's."""
-        own = {"label": "duration" if self.family == "cox" else "outcome", "one-hot": "factors"}
-        if self.groups is not None:
-            own["id"] = "groups"
-        if self.formula is not None:
-            own["features"] = "formula"
-        for name, column in self.columns.items():
-            if f"column {quoted(column)}" in message:  # it is read as a feature
-                own["features"] = name
-        return _OPTION_IN_MESSAGE.sub(lambda match: f"--{own.get(match[1], match[1])}", message)
-
     def reading(self, options: ReadOptions) -> ReadOptions:
         """Return how to read the file: which columns are needed besides the covariates."""
         needed = [own for own in dict.fromkeys(self.columns.values()) if own != self.groups]
@@ -148,7 +133,22 @@ class SeparationOptions:
             features=features,
             id=self.groups if self.groups is not None else options.id,
             regression=True,
+            flags=self._flags,
+            column_flags={column: f"--{name}" for name, column in self.columns.items()},
         )
+
+    @property
+    def _flags(self) -> dict[str, str]:
+        """How the command calls the options of the reader."""
+        flags = {
+            "label": "--duration" if self.family == "cox" else "--outcome",
+            "one_hot": "--factors",
+        }
+        if self.groups is not None:
+            flags["id"] = "--groups"
+        if self.formula is not None:
+            flags["features"] = "--formula"
+        return flags
 
 
 @dataclass(frozen=True)
@@ -222,8 +222,11 @@ def question_of_file(data: Dataset, asked: SeparationOptions) -> ModelQuestion:
     """Return the inequalities of the model that is asked about, for the rows of a file."""
     try:
         return model_of(read_arguments(**_arguments(data, asked)))
+    except ArgumentError as error:
+        column = _column_of(error.argument, asked)
+        raise DataError(f"{data.source}: {column} {error.reason}") from None
     except ValueError as error:
-        raise DataError(f"{data.source}: {_with_columns(str(error), asked)}") from None
+        raise DataError(f"{data.source}: {error}") from None
 
 
 def _arguments(data: Dataset, asked: SeparationOptions) -> dict[str, Any]:
@@ -421,15 +424,9 @@ def _class_named(text: str, data: Dataset, asked: SeparationOptions) -> Hashable
     raise DataError(f"the outcome {quoted(asked.outcome or '')} is never {quoted(text)}; {hint}")
 
 
-def _with_columns(message: str, asked: SeparationOptions) -> str:
-    """An error about an argument, with the column and the option in its place."""
-    named = {"y": asked.outcome or "the outcome"} | asked.columns
-    if asked.family == "cox" and asked.duration:
-        named["duration"] = asked.duration
-
-    def column(match: re.Match[str]) -> str:
-        option = "outcome" if match[0] == "y" else match[0]
-        return f"column {quoted(named[match[0]])} (--{option})"
-
-    argument = "|".join(named)
-    return re.sub(rf"^(?:{argument})(?= (?:is|has|must)\b)", column, message)
+def _column_of(name: str, asked: SeparationOptions) -> str:
+    """The column of a file, and the option, that gave an argument."""
+    columns = {"y": asked.outcome or "the outcome", "duration": asked.duration} | asked.columns
+    column = columns.get(name)
+    option = "outcome" if name == "y" else name
+    return name if column is None else f"column {quoted(column)} (--{option})"

@@ -20,7 +20,7 @@ from novikoff.core.model import LinearModel
 from novikoff.core.orders import Cyclic
 from novikoff.core.problem import Rows
 from novikoff.core.rows import Indices, Matrix, stored_numbers
-from novikoff.errors import BadRowError, InvalidJsonError
+from novikoff.errors import BadRowError, InvalidJsonError, OutOfRangeError
 from novikoff.proofs.strict_json import take_fields
 from novikoff.sentences import counted
 
@@ -398,7 +398,7 @@ def _reason(X: Matrix, error: ValueError) -> str:
         return "has a missing value, NaN: leave it out, or fill it in."
     if np.isinf(values).any():
         return "has an infinite value."
-    if "float64" in str(error):
+    if isinstance(error, OutOfRangeError):
         return "has a score or an update beyond the range of float64: scale the data down."
     return f"cannot be learned: {error}"
 

@@ -126,8 +126,8 @@ def study(
             cases = [task.with_scaled(fit.rows, case) for case in cases]
 
     pocket: list[FoundRule] = []
-    clean = run is not None and run.clean and run.survives_unscaling
-    if fit is not None and not by_margin and (not cases or clean):
+    separates = run is not None and run.separates_original
+    if fit is not None and not by_margin and (not cases or separates):
         rule, model = "average" if options.average else "perceptron", fit.model
     elif separable:
         rule, model = "largest margin", task.model(_largest_margins(task, cases))
@@ -412,8 +412,7 @@ def check_width(n_features: int) -> None:
 def run_perceptron(task: ArrayTask, *, decided: bool) -> tuple[Fit[LinearModel], PerceptronRun]:
     """Run the perceptron on the rows of a study; its rule is mapped to the original features.
 
-    If the verdict is ``decided``, the function proves that the rule of a clean run classifies every
-    row correctly on the original features; if it does not, ``survives_unscaling`` is False.
+    If the verdict is ``decided``, ``separates_original`` is proved.
     """
     options, clock = task.options, task.clock
     task.announce("loading")
@@ -444,16 +443,16 @@ def run_perceptron(task: ArrayTask, *, decided: bool) -> tuple[Fit[LinearModel],
     standardised = options.scale == "standard"
     fit = fit_model(model, rows, task.codes, plan, standardised=standardised)
     seconds = time.perf_counter() - began - (clock.paused_seconds - stopped)
-    survives = fit.clean and (not decided or task.separated_by(fit.model.W))
+    separates = fit.separates_original and (not decided or task.separated_by(fit.model.W))
     return fit, PerceptronRun(
-        clean=fit.run.converged,
+        converged=fit.run.converged,
+        separates_original=separates,
         mistakes=fit.model.n_mistakes,
         epochs=fit.run.epochs,
         seconds=seconds,
         scale=options.scale,
         max_epochs=limits.epochs,
         max_updates=limits.updates,
-        survives_unscaling=survives or not fit.run.converged,
         period=next(filter(None, fit.run.periods), None),
     )
 

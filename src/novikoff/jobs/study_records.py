@@ -120,26 +120,27 @@ class PerceptronRun:
 
     Attributes
     ----------
-    clean : bool
+    converged : bool
         Whether the run ended with a cycle without a mistake.
+    separates_original : bool
+        Whether it converged and its rule classifies every row correctly on the original features;
+        this is proved if the study decided the verdict.
     mistakes, epochs, seconds
         The counts of the run, and its time.
     scale, max_epochs, max_updates
         The features that the run saw, and its limits.
-    survives_unscaling : bool
-        False if the run was clean, but its rule misclassifies rows on the original features.
     period : int or None
         If proved, the number of epochs after which the weights of a rule repeat forever.
     """
 
-    clean: bool
+    converged: bool
+    separates_original: bool
     mistakes: int
     epochs: int
     seconds: float
     scale: str
     max_epochs: int | None
     max_updates: int | None
-    survives_unscaling: bool = True
     period: int | None = None
 
 

@@ -187,10 +187,7 @@ def example_vector(x: npt.ArrayLike) -> Vector:
     if array.ndim != 1 or array.size == 0:  # the caller checks the shape
         return as_floats(x, "x")
     given: Any = array[None] if hasattr(x, "dtype") else [x]
-    try:
-        row: Any = check_matrix(given)[0]
-    except ValueError as error:
-        raise ValueError(str(error).replace("X ", "x ").replace("row 0, ", "")) from None
+    row: Any = check_matrix(given, name="x", place=lambda _, j: (None, j))[0]
     return np.asarray(row, dtype=np.float64)
 
 

@@ -18,6 +18,7 @@ from novikoff.core.class_labels import Labels
 from novikoff.core.model import TOO_LARGE, LinearModel, Model
 from novikoff.core.problem import Rows
 from novikoff.core.rows import Indices, Vector
+from novikoff.errors import OutOfRangeError
 from novikoff.learners.arrays import (
     Example,
     MatrixLike,
@@ -227,7 +228,7 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
         scores = model.score_one(columns, values)
         if not np.isfinite(scores).all():
             check_example(x)
-            raise ValueError(TOO_LARGE)
+            raise OutOfRangeError(TOO_LARGE)
         return self._labels[int(model.scheme.choose(scores[None, :])[0])]
 
     def _lazily(self, X: Any, method: Callable[[Any], Any]) -> Any:

@@ -17,7 +17,7 @@ from novikoff.core.problem import Problem, Rows
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.schemes import problems_of
 from novikoff.core.stops import Limits
-from novikoff.errors import NotSeparableError
+from novikoff.errors import NotSeparableError, OutOfRangeError
 from novikoff.formats.fitted_state import read_margins, write_margins
 from novikoff.formats.model_record import Body
 from novikoff.formats.tensors import Array, Tensors
@@ -170,11 +170,11 @@ class MaxMargin(LinearLearner):
         widest = largest_margin(verdict, free_bias=free)
         if widest is None:
             if limits.reached() is None:
-                raise ValueError(_WEIGHTS_TOO_LARGE)
+                raise OutOfRangeError(_WEIGHTS_TOO_LARGE)
             raise TimeoutError("max_seconds was reached before the margin was known.")
         w, dual = widest.w, widest.dual_coef(problem.signs[widest.support])
         if not (np.isfinite(w).all() and w[:-1].any() and np.isfinite(dual).all()):
-            raise ValueError(_WEIGHTS_TOO_LARGE)
+            raise OutOfRangeError(_WEIGHTS_TOO_LARGE)
         if widest.margin.relative_width > self.tol:
             warnings.warn(
                 f"The margin is known with a relative error of {widest.margin.relative_width:.1e} "
@@ -212,7 +212,7 @@ def _check_predictions(model: Model, rows: Rows, codes: Indices) -> None:
     try:
         wrong = np.flatnonzero(model.scheme.choose(model.scores(rows.X)) != codes)
     except ValueError:
-        raise ValueError(_WEIGHTS_TOO_LARGE) from None
+        raise OutOfRangeError(_WEIGHTS_TOO_LARGE) from None
     if len(wrong) > 0:
         raise ValueError(
             "The classes are separable, but the margin is too narrow for float64, compared with "

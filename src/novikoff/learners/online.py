@@ -199,7 +199,7 @@ class OnlineLearner(LinearLearner, ABC):
             )
             run = fit.run
             self._conclude(fit.model, run, seed)
-            self.converged_ = fit.clean
+            self.converged_ = fit.separates_original
             if wants_trace:
                 self.trace_ = one_or_each([trace.detached() for trace in run.traces])
         limits.raise_if_interrupted()

@@ -21,7 +21,7 @@ from novikoff.core.class_labels import (
 )
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.validation import check_matrix, check_same_index, coded_categories, columns_of
-from novikoff.errors import DataError
+from novikoff.errors import ArgumentError, DataError
 from novikoff.geometry.visits import Mask
 from novikoff.models import cones
 from novikoff.models.arguments import Arguments, Table
@@ -112,7 +112,7 @@ class _Observations:
         if values.ndim == 2 and values.shape[1] == 1:
             values = values[:, 0]
         if values.ndim != 1:
-            raise DataError(f"{name} has shape {values.shape}, but one value per row is needed.")
+            raise ArgumentError(name, f"has shape {values.shape}, but one value per row is needed.")
         return values
 
     def _weighted(self, weights: npt.NDArray[Any], used: Mask) -> Mask:
@@ -127,7 +127,7 @@ class _Observations:
             row = int(np.argmax(bad))
             label = plain_label(self.labels[row])
             value = plain_label(values[row])
-            raise DataError(f"{name} {what} in row {label!r}: {value!r}.{then}")
+            raise ArgumentError(name, f"{what} in row {label!r}: {value!r}.{then}")
 
     def numbers(self, name: str, values: npt.NDArray[Any], used: Mask | None = None) -> Vector:
         """Return an array as finite numbers; DataError names the first row without one."""
@@ -136,11 +136,11 @@ class _Observations:
             text = np.array([isinstance(own, str | bytes) for own in values.tolist()])
             self._check(name, values, text, "has text, not a number,")
         if values.dtype.kind == "c":
-            raise DataError(f"{name} is complex, not numeric.")
+            raise ArgumentError(name, "is complex, not numeric.")
         try:
             numbers = np.asarray(values, dtype=np.float64)
         except (TypeError, ValueError):
-            raise DataError(f"{name} is not numeric.") from None
+            raise ArgumentError(name, "is not numeric.") from None
         bad = used & (~np.isfinite(numbers) | missing_rows(values))  # NaT becomes a number
         self._check(name, values, bad, "is missing or infinite")
         if values.dtype.kind in "iumM":
@@ -213,7 +213,7 @@ class _Observations:
     def _multinomial(self, design: Design) -> ModelCone:
         counts, levels = self._classes()
         if len(levels) < 2:
-            raise DataError("y has one class only: a multinomial model needs two.")
+            raise ArgumentError("y", "has one class only: a multinomial model needs two.")
         return cones.multinomial(design, counts, levels, self._baseline(levels))
 
     def _cumulative(self, design: Design) -> ModelCone:
@@ -238,7 +238,7 @@ class _Observations:
         """Return the class of each outcome of an ordinal model, and the classes in order."""
         codes, levels = self._levels(ordered=True)
         if len(levels) < 2:
-            raise DataError("y has one class only: an ordinal model needs two.")
+            raise ArgumentError("y", "has one class only: an ordinal model needs two.")
         return codes, levels
 
     def _conditional_logit(self, design: Design) -> ModelCone:
@@ -301,8 +301,9 @@ class _Observations:
         table = self._table()
         if table is not None:
             if table.shape[1] > 2:
-                raise DataError(
-                    f"y has {table.shape[1]} columns; a binomial model takes two, successes and "
+                raise ArgumentError(
+                    "y",
+                    f"has {table.shape[1]} columns; a binomial model takes two, successes and "
                     "failures. The family 'multinomial' takes more."
                 )
             if "trials" in self.vectors:
@@ -330,8 +331,9 @@ class _Observations:
                 return labels.astype(np.float64), np.ones(len(labels))
         codes, levels = self._levels()
         if len(levels) > 2:
-            raise DataError(
-                f"y has {len(levels)} classes; a binomial model takes two. The families "
+            raise ArgumentError(
+                "y",
+                f"has {len(levels)} classes; a binomial model takes two. The families "
                 "'multinomial' and 'cumulative' take more."
             )
         return (codes != self._failure(levels)).astype(np.float64), np.ones(len(codes))
@@ -378,8 +380,9 @@ class _Observations:
                     shown = first_few([str(own) for own in gone], len(gone))
                     self.notes.append(f"classes of y that only occur in rows left out: {shown}")
             if ordered and len(levels) > 2 and any(isinstance(own, str) for own in levels):
-                raise DataError(
-                    "y is text, whose order is not known: make it an ordered category, as in "
+                raise ArgumentError(
+                    "y",
+                    "is text, whose order is not known: make it an ordered category, as in "
                     'pd.Categorical(y, categories=["low", "mid", "high"], ordered=True).'
                 )
             return codes, levels

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.core.validation import is_missing
-from novikoff.errors import DataError
+from novikoff.errors import ArgumentError
 from novikoff.geometry.visits import Mask
 
 
@@ -27,12 +27,12 @@ def check_length(name: str, values: Any, n: int) -> None:
     if values is None:
         return
     if isinstance(values, str | bytes):
-        raise DataError(
-            f"{name} is the text {values!r}: to name a column, give the frame as data=…"
+        raise ArgumentError(
+            name, f"is the text {values!r}: to name a column, give the frame as data=…"
         )
     shape = np.shape(values) if not hasattr(values, "shape") else tuple(values.shape)
     if len(shape) == 0 or shape[0] != n:
-        raise DataError(f"{name} has shape {shape}, but X has {n} rows.")
+        raise ArgumentError(name, f"has shape {shape}, but X has {n} rows.")
 
 
 def missing_rows(values: Any, n: int = 0) -> Mask:

@@ -610,9 +610,9 @@ class Separation:
 
     def __str__(self) -> str:
         lines = []
-        for heading, text in sentences.separation_lines(self, self._shown):
-            row = [text] if "  " in text else []  # a row of the table, which keeps its spaces
-            hanging = "  " if text.startswith("– ") else ""
+        for part, heading, text in sentences.separation_lines(self, self._shown):
+            row = [text] if part == "estimates" else []  # a row of the table keeps its spaces
+            hanging = "  " if part == "advice" else ""
             width = _WIDTH - _HEADING
             wrapped = textwrap.wrap(text, width, subsequent_indent=hanging, break_on_hyphens=False)
             parts = row or wrapped
@@ -624,12 +624,11 @@ class Separation:
         return f"<Separation: {self.kind}, {self.model_in_words}>"
 
     def _repr_html_(self) -> str:
-        lines = [*sentences.separation_lines(self, self._shown)]
-        told, heading = list[tuple[str, str]](), ""
-        for title, text in lines:
-            heading = title or heading
-            if heading not in ("estimates", "advice"):
-                told.append((title, text))
+        told = [
+            (heading, text)
+            for part, heading, text in sentences.separation_lines(self, self._shown)
+            if part not in ("estimates", "advice")
+        ]
         advice = "".join(f"<li>{escape(remedy)}</li>" for remedy in self.advice)
         listed = f"<ul>{advice}</ul>" if advice else ""
         return f"{sentences.html_table(told)}{self.coefficients._repr_html_()}{listed}"

@@ -335,7 +335,7 @@ class CertificateCheck(DataReading):
         sides = np.zeros(len(A), dtype=np.int8) if w is None else exact.product_signs(A, w)
         if (sides < 0).any():
             row = first + int(np.argmax(sides < 0))
-            raise CertificateError(f"Row {row} is on the wrong side: ⟨a, w⟩ < 0.")
+            raise CertificateError(f"Row {row} is on the wrong side: ⟨a, w⟩ < 0.", row)
         zero = np.flatnonzero(sides == 0)
         self.n_zero += len(zero)
         self.first_zero = min(self.first_zero, *(first + zero[:1]).tolist(), proof.n)
@@ -400,7 +400,7 @@ def _check_kind(check: CertificateCheck) -> None:
     if proof.kind == "separable":
         if check.n_zero > 0:
             row = check.first_zero
-            raise CertificateError(f"Row {row} is not strictly on its side: ⟨a, w⟩ = 0.")
+            raise CertificateError(f"Row {row} is not strictly on its side: ⟨a, w⟩ = 0.", row)
         if proof.dependence is not None or proof.contradiction is not None:
             raise CertificateError("A separable set has no dependence with positive multipliers.")
         return
@@ -451,7 +451,8 @@ def _check_lower_bound(
     whole, unit = exact.exact_products(A[doubtful], w)
     for row, value in zip(doubtful, whole, strict=True):
         if value < 0 or (value * unit) ** 2 < least:
-            raise CertificateError(f"Row {first + row} has a margin below {lo!r}.")
+            lowest = int(first + row)
+            raise CertificateError(f"Row {lowest} has a margin below {lo!r}.", lowest)
 
 
 def _check_row_lengths(first: int, A: Vector, radius: float) -> None:
@@ -466,7 +467,8 @@ def _check_row_lengths(first: int, A: Vector, radius: float) -> None:
     for row in doubtful:
         whole, e = exact.integers(A[row])
         if sum(value * value for value in whole) * Fraction(4) ** e > Fraction(radius) ** 2:
-            raise CertificateError(f"Row {first + row} is longer than R = {radius!r}.")
+            longest = int(first + row)
+            raise CertificateError(f"Row {longest} is longer than R = {radius!r}.", longest)
 
 
 def _check_upper_bound(check: CertificateCheck) -> None:

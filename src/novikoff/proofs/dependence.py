@@ -79,7 +79,7 @@ def check_dependence(claim: Dependence, sums: Sequence[int], data: DataReading) 
     if claim.exact:
         low = [i for i, mu in zip(claim.rows, claim.multipliers, strict=True) if mu <= -1]
         if low:
-            raise CertificateError(f"The multiplier λ of row {low[0]} is not positive.")
+            raise CertificateError(f"The multiplier λ of row {low[0]} is not positive.", low[0])
         if len(claim.rows) > 0:
             whole, unit = exact.combine(B.A, exact.numbers(claim.multipliers))
             for j, value in enumerate(B.spread(whole).tolist()):
@@ -99,7 +99,7 @@ def check_dependence(claim: Dependence, sums: Sequence[int], data: DataReading) 
     near, radius = enclosure
     if not (near - radius > -1.0).all():
         row = claim.rows[int(np.argmin(near - radius))]
-        raise CertificateError(f"The multiplier λ of row {row} is not shown to be positive.")
+        raise CertificateError(f"The multiplier λ of row {row} is not shown to be positive.", row)
     slip = [abs(mu - Fraction(x)) for mu, x in zip(claim.multipliers, near.tolist(), strict=True)]
     loose = 1e-6 * (1.0 + np.abs(near)) - radius
     if any(a > Fraction(b) for a, b in zip(slip, loose.tolist(), strict=True)):

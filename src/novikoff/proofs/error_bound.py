@@ -281,7 +281,7 @@ class BoundCheck(DataReading):
         proof = self.proof
         for row in self._listed:
             if self.sign(row) == 0:
-                raise CertificateError(f"Row {row} is of neither class.")
+                raise CertificateError(f"Row {row} is of neither class.", row)
         for claim in proof.contradictions:
             check_contradiction(claim, self)
         if proof.bound < 0:

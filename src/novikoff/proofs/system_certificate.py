@@ -263,7 +263,7 @@ def rows_of(stated: Statement, numbers: Iterable[int]) -> list[Constraint]:
     for number in numbers:
         row = stated.row(number)
         if row is None:
-            raise CertificateError(f"Row {number} of the certificate does not exist.")
+            raise CertificateError(f"Row {number} of the certificate does not exist.", number)
         rows.append(row)
     return rows
 
@@ -287,9 +287,9 @@ def _check_point(stated: Statement, v: Sequence[Fraction]) -> list[int]:
     at_zero = []
     for number, relation, slack in stated.close_rows(v):
         if _fails(relation, slack):
-            raise CertificateError(f"The point does not satisfy row {number}.")
+            raise CertificateError(f"The point does not satisfy row {number}.", number)
         if slack == 0 and relation in ("<", ">"):
-            raise CertificateError(f"The point does not satisfy row {number} strictly.")
+            raise CertificateError(f"The point does not satisfy row {number} strictly.", number)
         if slack == 0 and relation != "=":
             at_zero.append(number)
     return at_zero
@@ -305,7 +305,7 @@ def sum_of_rows(
     total, right = [Fraction(0)] * stated.d, Fraction(0)
     for number, row, weight in zip(claim.rows, rows, claim.multipliers, strict=True):
         if weight == 0 or (weight < 0 and row.relation != "="):
-            raise CertificateError(f"The multiplier of row {number} is not positive.")
+            raise CertificateError(f"The multiplier of row {number} is not positive.", number)
         right += row.sign * weight * row.right
         for j, value in row.terms.items():
             total[j] += row.sign * weight * value
@@ -371,7 +371,9 @@ def _check_witnesses(stated: Statement, proof: SystemCertificate, claim: Multipl
             slack = row.slack(v)
             fails = _fails(row.relation, slack) or (row.relation in ("<", ">") and slack == 0)
             if fails and number != left_out:
-                raise CertificateError(f"The point without row {left_out} violates row {number}.")
+                raise CertificateError(
+                    f"The point without row {left_out} violates row {number}.", number
+                )
 
 
 def _independent(rows: Sequence[Constraint], d: int) -> bool:
@@ -441,7 +443,9 @@ def _check_radius(stated: Statement, claim: Radius, *, held: bool) -> None:
     v = [value / claim.point[-1] for value in claim.point]
     for number, _, slack in stated.close_rows(v, claim.least):
         if not _is_far_enough(stated, number, slack, claim.least, held=held):
-            raise CertificateError(f"The distance at row {number} is below {claim.least!r}.")
+            raise CertificateError(
+                f"The distance at row {number} is below {claim.least!r}.", number
+            )
     needs_no_proof = claim.most == math.inf or (not held and claim.most >= 0.0)
     if needs_no_proof and not (claim.rows or claim.multipliers):
         return

@@ -36,8 +36,7 @@ def separation_report_lines(
         return f"{first_few(_named_rows(study, at[:shown]), len(at), shown)} ({_COUNTING})"
 
     lines = separation_lines(separation, show)
-    yield next(lines)
-    for heading, text in lines:
+    for _, heading, text in lines:
         if heading == "model":
             yield "data", _data_text(study)
             for note in data.notes:

@@ -124,9 +124,7 @@ def _model_record(study: Study, names: list[object] | None) -> ModelRecord:
         )
         parameters["random_state"] = options.seed
         return ModelRecord("Pocket", model, names, parameters, fitted, arrays)
-    clean = study.rule == "largest margin" or (
-        run is not None and run.clean and run.survives_unscaling
-    )
+    separates = run is not None and run.separates_original
     if run is not None and study.rule != "largest margin":  # these parameters repeat the run
         parameters |= {
             "random_state": options.seed,
@@ -136,7 +134,8 @@ def _model_record(study: Study, names: list[object] | None) -> ModelRecord:
             "max_epochs": run.max_epochs,
             "max_updates": run.max_updates,
         }
-    fitted = write_run(0 if run is None else run.epochs, converged=clean)
+    epochs = 0 if run is None else run.epochs
+    fitted = write_run(epochs, converged=separates or study.rule == "largest margin")
     return ModelRecord("Perceptron", model, names, parameters, fitted)
 
 

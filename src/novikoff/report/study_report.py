@@ -52,7 +52,6 @@ SEVERITY = ("separable", "quasi-separable", "inseparable", "undecided")
 # The consequences of verdicts on each class against the rest for all classes together.
 ALL_APART = "the class with the largest score is correct for every row"
 TOGETHER = "not decided: comparing the scores of all classes may separate them"
-_UNDECIDED = "the verdict is undecided: "
 # The widest name of a class in a table, and the widest confusion matrix whose columns have names.
 _NAME_WIDTH, _TABLE_WIDTH = 14, 68
 
@@ -143,8 +142,13 @@ class Report:
     def notes(self) -> list[str]:
         """Notes on the data, and reasons why verdicts are undecided."""
         reasons = dict.fromkeys(case.verdict.undecided_reason for case in self.study.cases)
-        stopped = [f"{_UNDECIDED}{reason}" for reason in reasons if reason]
-        return [*self.data.notes, *similar_labels(self.study.labels), *stopped]
+        undecided = [f"the verdict is undecided: {reason}" for reason in reasons if reason]
+        return [*self.data_notes, *undecided]
+
+    @property
+    def data_notes(self) -> list[str]:
+        """Notes on the data."""
+        return [*self.data.notes, *similar_labels(self.study.labels)]
 
     @property
     def positive(self) -> Label | None:
@@ -233,9 +237,15 @@ class Report:
 
     @staticmethod
     def _run_json(run: PerceptronRun) -> dict[str, object]:
-        """The run of the perceptron; its rule "returned" if it survives the original features."""
-        names = {"survives_unscaling": "returned"}
-        return {names.get(name, name): value for name, value in asdict(run).items()}
+        """The run of the perceptron.
+
+        If it converged, "returned" says whether its rule separates the original rows.
+        """
+        body = asdict(run)
+        converged, separates = body.pop("converged"), body.pop("separates_original")
+        period = body.pop("period")
+        returned = separates or not converged
+        return {"clean": converged, **body, "returned": returned, "period": period}
 
     def _case_json(self, case: Case) -> dict[str, object]:
         verdict, fates = case.verdict, case.verdict.logistic
@@ -326,9 +336,9 @@ def rows_text(part: ListedRows, shown: int = SHOWN) -> str:
 def _text_notes(report: Report, verbose: bool) -> list[str]:
     """Say how rows are counted if the text names rows; then the other notes."""
     study = report.study
-    one_file, notes = study.each_row is not None, report.notes
-    if len(study.cases) == 1:  # the reason stands beside the verdict
-        notes = [note for note in notes if not note.startswith(_UNDECIDED)]
+    one_file = study.each_row is not None
+    # With one case, the reason why it is undecided stands beside the verdict.
+    notes = report.data_notes if len(study.cases) == 1 else report.notes
     kinds = {case.verdict.kind for case in study.cases}
     conflicts = len(study.cases) == 1 or verbose
     if (one_file and study.mistakes) or (conflicts and kinds & {"quasi-separable", "inseparable"}):
@@ -415,11 +425,11 @@ def _perceptron_lines(report: Report) -> Iterator[tuple[str, str]]:
     run, rule, cases = report.study.run, report.study.rule, report.study.cases
     if run is None:
         return
-    ended = "all rows correct after" if run.clean else "not all rows correct after"
+    ended = "all rows correct after" if run.converged else "not all rows correct after"
     counts = f"{counted(run.mistakes, 'mistake')} in {counted(run.epochs, 'epoch')}"
     standard = run.scale == "standard"
     advice = ""
-    if rule == "largest margin" and not run.clean:
+    if rule == "largest margin" and not run.converged:
         limit = "--epochs" if report.study.options.budget is None else "--budget"
         advice = f"; a larger {limit} lets it run longer"
     yield "perceptron", f"{ended} {counts}, {run.seconds:.2f} s{advice}"
@@ -430,9 +440,9 @@ def _perceptron_lines(report: Report) -> Iterator[tuple[str, str]]:
         yield "", f"proved: {cycle_clause(none, [run.period])}"
     if standard:
         yield "", "on standardised features"
-    if not run.survives_unscaling:
+    if run.converged and not run.separates_original:
         yield "", "rounded to floats, its rule does not separate the original rows"
-    elif standard and run.clean and cases:
+    elif standard and run.converged and cases:
         yield "", "proved: its rule separates the rows with their original features"
 
 

@@ -263,10 +263,7 @@ def _checked_names(names: Sequence[Any], n: int, argument: str, of: str) -> list
 
 def _checked_matrix(A: Any, name: str) -> Any:
     """A float64 array or CSR matrix of finite numbers; ValueError says what is wrong."""
-    try:
-        matrix: Any = check_matrix(A)
-    except ValueError as error:
-        raise ValueError(str(error).replace("X ", f"{name} ").replace("X.", f"{name}.")) from None
+    matrix: Any = check_matrix(A, name=name)
     matrix = matrix.astype(np.float64, copy=False)
     values = matrix if isinstance(matrix, np.ndarray) else matrix.data
     if not np.isfinite(values).all():
@@ -288,13 +285,9 @@ def check_vector(values: Any, n: int, name: str, per: str, *, finite: bool = Fal
         column = (values if isinstance(values, np.ndarray) else np.asarray(values)).reshape(-1, 1)
     else:  # convert one by one, because NumPy would round the numbers of a list to floats
         column = [[value] for value in ([values] if one else values)]
-    try:
-        given: Any = check_matrix(column) if len(column) > 0 else np.zeros((0, 1))
-    except (TypeError, ValueError) as error:
-        message = str(error).replace("X ", f"{name} ").replace(", column 0", "")
-        raise ValueError(
-            message if "row" in message else f"{name} must contain only numbers."
-        ) from None
+    given: Any = np.zeros((0, 1))
+    if len(column) > 0:
+        given = check_matrix(column, name=name, place=lambda i, _: (i, None))
     vector = given.astype(np.float64)[:, 0]
     if one:
         vector = np.full(n, vector[0])
