@@ -122,8 +122,8 @@ def test_bad_rows_can_be_skipped_wherever_they_are(form: str) -> None:
         with open_stream(Dripping(content, size), options) as stream:
             for piece in stream.pieces():
                 found += rows_of(iter([piece]))
-                if piece is not None and piece.refused is not None:
-                    refused.append((piece.begin.line + 1, str(piece.refused)))
+                if piece is not None and piece.rejected is not None:
+                    refused.append((piece.begin.line + 1, str(piece.rejected)))
         assert found == expected
         assert [line for line, _ in refused] == [at + 1, len(lines) + 2]
         assert all("is not UTF-8" in reason for _, reason in refused)
@@ -591,7 +591,7 @@ def test_one_bad_row_among_thousands_is_found(end: str) -> None:
     with open_stream(content, StreamOptions(skip_bad=True)) as stream:
         pieces = [piece for piece in stream.pieces() if piece is not None]
     assert sum(map(len, pieces)) == 9000
-    assert [piece.end.row for piece in pieces if piece.refused] == [6001]
+    assert [piece.end.row for piece in pieces if piece.rejected] == [6001]
 
 
 def test_gzip_comes_in_pieces_too(tmp_path: Path) -> None:

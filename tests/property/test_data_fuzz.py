@@ -133,7 +133,7 @@ FORMATS = st.sampled_from(
 OPTIONS = st.builds(
     ReadOptions,
     format=FORMATS,
-    missing=st.sampled_from(["refuse", "drop", "mean"]),
+    missing=st.sampled_from(["error", "drop", "mean"]),
     one_hot=st.sampled_from([(), ("*",)]),
     header=st.sampled_from([None, True, False]),
 )
@@ -153,13 +153,13 @@ def test_any_bytes_are_read_or_rejected(content: bytes | str, options: ReadOptio
     st.lists(
         st.tuples(st.floats(0, 1), st.integers(0, 255), st.booleans()), min_size=1, max_size=4
     ),
-    st.sampled_from(["refuse", "drop", "mean"]),
+    st.sampled_from(["error", "drop", "mean"]),
 )
 @settings(max_examples=300)
 def test_damaged_files_are_read_or_rejected(
     form: str,
     wounds: list[tuple[float, int, bool]],
-    missing: Literal["refuse", "drop", "mean"],
+    missing: Literal["error", "drop", "mean"],
 ) -> None:
     content = bytearray(SAMPLES[form])
     for where, byte, cut in wounds:

@@ -44,7 +44,7 @@ class Case(NamedTuple):
 
     text: bytes
     form: Literal["csv", "svmlight"]
-    missing: Literal["refuse", "drop"]
+    missing: Literal["error", "drop"]
     size: int  # bytes of a piece
 
     @property
@@ -74,7 +74,7 @@ def drawn(rng: random.Random) -> Case:
             at = rng.randrange(len(content) + 1)
             content[at : at + rng.randrange(3)] = bytes(rng.choices(ALPHABET, k=rng.randrange(3)))
         text = bytes(content)
-    missing: Literal["refuse", "drop"] = "drop" if rng.random() < 0.3 else "refuse"
+    missing: Literal["error", "drop"] = "drop" if rng.random() < 0.3 else "error"
     return Case(text, form, missing, rng.choice([1, 7, 20, 50, 200]))
 
 

@@ -70,7 +70,7 @@ VALUES: dict[str, st.SearchStrategy[object]] = {
     "columns": st.lists(st.sampled_from(COLUMNS), max_size=4),
     "label": st.sampled_from([*NAMES, "absent", None]),
     "id": st.sampled_from([*NAMES, "absent", None]),
-    "missing": st.sampled_from(["refuse", "drop", "mean", "zero"]),
+    "missing": st.sampled_from(["error", "refuse", "drop", "mean", "zero"]),
     "width": st.integers(-1, 9),
     "first": st.integers(-1, 2),
     "header": st.sampled_from([True, False, None, 1]),
@@ -166,7 +166,7 @@ def test_what_was_not_changed_holds(folder: Path) -> None:
     assert check(folder, BASE)
     assert check(folder, {**BASE, "id": "name", "delimiter": ",", "header": True})
     assert check(folder, {**BASE, "missing": "drop", "columns": COLUMNS[:3:2]})
-    commas = {**BASE, "columns": COLUMNS[:1], "missing": "refuse", "decimal": ",", "delimiter": ";"}
+    commas = {**BASE, "columns": COLUMNS[:1], "missing": "error", "decimal": ",", "delimiter": ";"}
     assert check(folder, commas, "u;class\n1,5;no\n2,5;no\n15;yes\n")
     assert not check(folder, commas, "u;class\n1,5;no\n2,5;no\n1.5e1;yes\n")
 

@@ -84,9 +84,9 @@ file_options = add_options("Reading the file", [
                  "feature."),
     click.option("--one-hot", metavar="A,B,…", help="Replace these text columns by one 0/1 column "
                  "for each of their values; * stands for all text columns."),
-    click.option("--missing", type=click.Choice(["refuse", "drop", "mean"]), help="Treat missing "
+    click.option("--missing", type=click.Choice(["error", "drop", "mean"]), help="Treat missing "
                  "values as an error, drop their rows, or replace them by the mean of the column. "
-                 "[default: refuse]"),
+                 "[default: error]"),
     *layout_options,
     click.option("--from", "from_", type=click.Choice([*DATA_FORMATS]), help="The format of DATA. "
                  "[default: detected from the name or the first bytes]"),
@@ -172,7 +172,7 @@ class FileOptions:
             drop=names(self.drop),
             id=self.id_,
             one_hot=names(self.one_hot),
-            missing=self.missing or "refuse",  # type: ignore[arg-type]
+            missing=self.missing or "error",  # type: ignore[arg-type]
             header=self.header,
             delimiter=delimiter,
             decimal=decimal,

@@ -71,7 +71,7 @@ def command(
         )
     reader = read_pieces(
         data,
-        ReadOptions(missing="refuse" if missing is None else "drop"),
+        ReadOptions(missing="error" if missing is None else "drop"),
         recipe=Recipe.from_json(record.preprocessing),
         classes=record.model.classes.tolist(),
     )

@@ -84,8 +84,8 @@ _table_options = add_options("Reading the file", [
     click.option("--drop", metavar="A,B,…", help="Ignore these columns."),
     click.option("--id", "id_", metavar="NAME", help="A column that names the rows and is not a "
                  "covariate."),
-    click.option("--missing", type=click.Choice(["refuse", "drop"]), help="Treat missing values as "
-                 "an error, or drop their rows. [default: refuse]"),
+    click.option("--missing", type=click.Choice(["error", "drop"]), help="Treat missing values as "
+                 "an error, or drop their rows. [default: error]"),
     *layout_options,
     click.option("--from", "from_", type=click.Choice([*DATA_FORMATS]), help="The format of FILE. "
                  "[default: detected from the name or the first bytes]"),

@@ -229,7 +229,7 @@ def _check_on_cluster(
     from novikoff.cli.cluster import opened_rows  # loads Dask only if --cluster asks for it
 
     recipe = _stated_recipe(proofs, asked)
-    missing = recipe is not None and recipe.missing != "refuse"
+    missing = recipe is not None and recipe.missing != "error"
     reject((missing, "--cluster cannot drop or replace missing values, as the certificate asks."))
     with showing_progress() as show, opened_rows(data, asked, show, recipe) as (rows, show_step):
         for proof in others:

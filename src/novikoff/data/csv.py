@@ -54,7 +54,7 @@ from novikoff.data.values import (
     is_exact_text,
     is_truth,
     parse_number,
-    refuse_inexact,
+    reject_inexact,
     value_kind,
 )
 from novikoff.errors import DataError
@@ -514,7 +514,7 @@ class CsvTable(TableReader):
         if rounded.any():
             row = int(np.argmax(rounded[codes]))
             written = self._with_point(texts[codes[row]])
-            refuse_inexact(self.source, first_row + row + 1, self.names[position], written)
+            reject_inexact(self.source, first_row + row + 1, self.names[position], written)
         return floats[codes]
 
     def _with_point(self, text: str) -> str:

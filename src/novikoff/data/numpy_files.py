@@ -13,10 +13,10 @@ import numpy as np
 from novikoff.core.rows import Floats, Indices
 from novikoff.data.messages import listed, quoted
 from novikoff.data.reader import AnyArray, Piece, Position, Request
-from novikoff.data.recipe import ColumnRoles, Recipe, find_roles, numbered, refuse_columns
+from novikoff.data.recipe import ColumnRoles, Recipe, find_roles, numbered, reject_columns
 from novikoff.data.source import Source
 from novikoff.data.tables import TableReader
-from novikoff.data.values import LabelForm, are_exact, refuse_inexact
+from novikoff.data.values import LabelForm, are_exact, reject_inexact
 from novikoff.errors import DataError
 
 _NUMBERS_AT_ONCE: Final = 1 << 22
@@ -35,7 +35,7 @@ class NumpyTable(TableReader):
         source, recipe, y_name = request.source, request.recipe, cast("str | None", None)
         self._y: AnyArray | None = None
         if source.format == "npz":
-            refuse_columns(source.name, request.options, "npz files")
+            reject_columns(source.name, request.options, "npz files")
             self._X, self._y, y_name = _pick_arrays(source, labelled=request.labelled)
             width = self._X.shape[1]
             if recipe is not None and width != recipe.width:
@@ -89,7 +89,7 @@ class NumpyTable(TableReader):
         if not held.all():
             row, column = (int(k) for k in np.argwhere(~held)[0])
             name = self.names[columns[column]]
-            refuse_inexact(self.source, first + row + 1, name, str(part[row, column]))
+            reject_inexact(self.source, first + row + 1, name, str(part[row, column]))
         single = part.dtype.kind == "f" and part.dtype.itemsize <= 4
         with np.errstate(over="ignore"):  # a long double that becomes infinite is rejected later
             return cast(Floats, np.array(part, np.float32 if single else np.float64, order="C"))

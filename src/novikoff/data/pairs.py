@@ -38,7 +38,7 @@ from novikoff.data.reader import (
     end_of_lines,
     parse_texts,
 )
-from novikoff.data.recipe import Recipe, refuse_columns
+from novikoff.data.recipe import Recipe, reject_columns
 from novikoff.data.source import SNIFFED_LINES, Source
 from novikoff.data.values import (
     LabelForm,
@@ -155,7 +155,7 @@ class PairRows(Reader):
         self.features = self._find_features()
         named = self.features is not None
         what = self.what if named else "svmlight files"
-        refuse_columns(self.source, request.options, what, self.allowed)
+        reject_columns(self.source, request.options, what, self.allowed)
         first = next((content for _, content, _ in content_lines(self._head())), b"1")
         self._without_labels = not request.labelled and b":" in first.split(maxsplit=1)[0]
         self.label = None if self._without_labels and not named else "label"
@@ -307,7 +307,7 @@ class PairRows(Reader):
     def check_label(self, label: str, where: str) -> None:
         """Raise DataError if the kind of a label differs from the kind of the stream's labels."""
         if self.labels and self.request.labelled and self.labels.value(label) is None:
-            self.labels.refuse(label, where)
+            self.labels.reject(label, where)
 
     def _find_features(self) -> FeatureColumns | None:
         """Return the columns of a model's or stream's names; None if features are numbers."""

@@ -63,7 +63,7 @@ class Piece:
         The positions before the first row and after the last row.
     rows_of : callable or None
         For text, a function that finds its rows, as `TextRows.rows_of` does.
-    refused : DataError or None
+    rejected : DataError or None
         The error of a bad row that was skipped; then this piece stands for the row and is empty.
     text : bytes
         The text from which the rows were read.
@@ -77,7 +77,7 @@ class Piece:
     begin: Position
     end: Position
     rows_of: Callable[[bytes], Iterator[tuple[int, Any, int]]] | None = None
-    refused: DataError | None = None
+    rejected: DataError | None = None
     text: bytes = b""
 
     def __len__(self) -> int:
@@ -228,7 +228,7 @@ class Reader(ABC):
         wrong = np.flatnonzero(piece.codes < 0)
         if learning and len(wrong):
             where = f"{self.source}, row {piece.rows[wrong[0]]}"
-            self.labels.refuse(keys[codes[wrong[0]]], where)
+            self.labels.reject(keys[codes[wrong[0]]], where)
         for code, label in enumerate(piece.labels if learning else ()):
             if isinstance(label, int) and abs(label) > MAX_EXACT:
                 row = piece.rows[np.argmax(piece.codes == code)]
@@ -332,7 +332,7 @@ def parse_texts(
                     text = text[:cut]
                 none = np.empty(0, np.int64)
                 end = Position(row=begin.row + 1, dropped=begin.dropped)
-                piece = Piece(np.empty((0, 0)), none, [], none, None, begin, end, refused=error)
+                piece = Piece(np.empty((0, 0)), none, [], none, None, begin, end, rejected=error)
             else:
                 piece.rows_of = reader.rows_of
             piece.text = text

@@ -55,8 +55,8 @@ class ReadOptions:
     one_hot : tuple of str
         Columns of text, each of which is replaced by one column of 0 and 1 for each of its values;
         "*" stands for all columns of text. No value is left out as a reference level.
-    missing : {"refuse", "drop", "mean"}
-        How missing values are treated: "refuse" raises an error, "drop" leaves out their rows, and
+    missing : {"error", "drop", "mean"}
+        How missing values are treated: "error" raises an error, "drop" leaves out their rows, and
         "mean" replaces them by the mean of the column.
     regression : bool
         Whether the rows are for a regression. Then the label is the outcome, which may be any
@@ -78,7 +78,7 @@ class ReadOptions:
     Examples
     --------
     >>> ReadOptions(label="Class", one_hot=("*",)).missing
-    'refuse'
+    'error'
     """
 
     format: str | None = None
@@ -87,7 +87,7 @@ class ReadOptions:
     drop: tuple[str, ...] = ()
     id: str | None = None
     one_hot: tuple[str, ...] = ()
-    missing: Literal["refuse", "drop", "mean"] = "refuse"
+    missing: Literal["error", "drop", "mean"] = "error"
     header: bool | None = None
     delimiter: str | None = None
     decimal: str = "."
@@ -100,9 +100,9 @@ class ReadOptions:
         if self.format is not None and self.format not in FILE_FORMATS:
             known = ", ".join(FILE_FORMATS)
             raise DataError(f"The format {quoted(self.format)} is unknown; there are {known}.")
-        if self.missing not in ("refuse", "drop", "mean"):
+        if self.missing not in ("error", "drop", "mean"):
             raise DataError(
-                f"Missing values can be treated by refuse, drop or mean, not {self.missing!r}."
+                f"Missing values can be treated by error, drop or mean, not {self.missing!r}."
             )
         if self.decimal not in (".", ","):
             raise DataError(f"The decimal point can be . or , but not {quoted(self.decimal)}.")
@@ -238,7 +238,7 @@ class Recipe:
         families.
     label, id : str or None
         The column of the labels, and the column that names the rows.
-    missing : {"refuse", "drop", "mean"}
+    missing : {"error", "drop", "mean"}
         How missing values were treated; columns have means only with "mean".
     width : int
         The number of columns of the file; in a matrix, the label does not count.
@@ -267,7 +267,7 @@ class Recipe:
     columns: tuple[Column, ...] = ()
     label: str | None = None
     id: str | None = None
-    missing: Literal["refuse", "drop", "mean"] = "refuse"
+    missing: Literal["error", "drop", "mean"] = "error"
     width: int = 0
     first: int = 1
     header: bool | None = None
@@ -311,6 +311,8 @@ class Recipe:
     def from_json(cls, value: Mapping[str, object]) -> Recipe:
         """Return the recipe that `to_json` wrote; DataError if it is not valid."""
         fields = _fields(cls, value, optional={"bits": None, "features": None, "drop": ()})
+        if fields["missing"] == "refuse":  # older files call it so
+            fields["missing"] = "error"
         if not isinstance(fields["columns"], tuple):
             raise DataError("The recipe has no list of columns.")
         columns = tuple(Column(**_fields(Column, column)) for column in fields["columns"])
@@ -339,7 +341,7 @@ def _checks(recipe: Recipe) -> Iterator[tuple[str, bool]]:
     yield "family", recipe.family in ("table", "matrix", "named")
     yield "label", recipe.label is None or isinstance(recipe.label, str)
     yield "id", recipe.id is None or isinstance(recipe.id, str)
-    yield "missing", recipe.missing in ("refuse", "drop", "mean")
+    yield "missing", recipe.missing in ("error", "drop", "mean")
     imputes = any(column.mean is not None for column in columns)
     yield "missing", recipe.missing == "mean" or not imputes
     yield "width", _is_whole(recipe.width, _WIDEST)
@@ -563,7 +565,7 @@ def find_column(source: str, names: Sequence[str], column: str | int, option: st
     return number - 1 if number > 0 else len(names) + number
 
 
-def refuse_columns(
+def reject_columns(
     source: str, options: ReadOptions, what: str, allowed: Sequence[str] = ()
 ) -> None:
     """Raise DataError if options name columns but the columns of the file have no names."""

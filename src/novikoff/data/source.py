@@ -124,7 +124,7 @@ class Source:
                 raise DataError(f"{self.name} is empty.")
             self.format = format or find_format(self.name, self.head)
             whole = self.view if self.regular else lambda: memoryview(self.head)
-            refuse_foreign(self.name, self.format, self.head, whole)
+            reject_foreign(self.name, self.format, self.head, whole)
         except BaseException:
             self.close()
             raise
@@ -336,7 +336,7 @@ def find_magic(head: bytes) -> str | None:
     )
 
 
-def refuse_foreign(name: str, format: str, head: bytes, view: Callable[[], memoryview]) -> None:
+def reject_foreign(name: str, format: str, head: bytes, view: Callable[[], memoryview]) -> None:
     """Raise DataError if a file is recognised as a document or archive, not data."""
     what = ""
     for start, kind in _FOREIGN.items():

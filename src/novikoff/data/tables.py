@@ -39,7 +39,7 @@ from novikoff.data.values import (
     is_exact_text,
     is_missing_text,
     recode,
-    refuse_inexact,
+    reject_inexact,
 )
 from novikoff.errors import DataError
 from novikoff.sentences import counted
@@ -199,7 +199,7 @@ class TableReader(Reader):
             raise DataError(f"{at}: the label is missing; {DROP_ADVICE}.")
         empty = absent.all(axis=0)
         if self.whole and not trained and empty.any():
-            self._refuse_column(self._owner(int(np.argmax(empty))), "has no values at all")
+            self._reject_column(self._owner(int(np.argmax(empty))), "has no values at all")
         if learning:
             self._learn_means(X)
         if not absent.any() and not unlabelled.any():
@@ -211,7 +211,7 @@ class TableReader(Reader):
             absent = _NONE_ABSENT
         incomplete = unlabelled | absent.any(axis=1)
         if absent.any() and not drop:
-            self._refuse_missing(absent, int(incomplete.sum()), first_row)
+            self._reject_missing(absent, int(incomplete.sum()), first_row)
         dropped = np.flatnonzero(incomplete)
         self._kept += len(X) - len(dropped)
         self._n_dropped += len(dropped)
@@ -237,7 +237,7 @@ class TableReader(Reader):
             if self.columns[k].levels is None:
                 self.columns[k] = replace(self.columns[k], mean=mean)
 
-    def _refuse_missing(self, absent: Truths, n_rows: int, first_row: int) -> NoReturn:
+    def _reject_missing(self, absent: Truths, n_rows: int, first_row: int) -> NoReturn:
         """Raise DataError on the first missing value, with advice; ``n_rows`` rows have some."""
         request = self.request
         several = n_rows > 1 and self.whole
@@ -303,7 +303,7 @@ class TableReader(Reader):
         floats, inexact = numbers
         if inexact is not None:
             value = str(cells[inexact].as_py())
-            refuse_inexact(self.source, first_row + inexact + 1, self.names[position], value)
+            reject_inexact(self.source, first_row + inexact + 1, self.names[position], value)
         return floats
 
     def is_value(self, position: int, text: str) -> bool:
@@ -358,21 +358,21 @@ class TableReader(Reader):
             measured = seen_as_number(text, point)
             if not (measured or mostly_numbers(encode(cells, raw=self.raw)[1], point)):
                 return self._categories(k, cells, first_row)
-        return self._refuse(k, columns, first_row)
+        return self._reject(k, columns, first_row)
 
     def _categories(self, k: int, cells: Any, first_row: int) -> tuple[Indices, tuple[str, ...]]:
         """Return the code of each row's level, and the levels, of a column for --one-hot."""
         name, known = self.columns[k].name, self.columns[k].levels
         if not is_text(cells.type) and not is_numeric(cells.type):
-            self._refuse_type(name, cells.type)
+            self._reject_type(name, cells.type)
         codes, levels = encode(cells, raw=self.raw)
         if known is None:
             if not levels:
-                self._refuse_column(name, "has no values at all")
+                self._reject_column(name, "has no values at all")
             if len(levels) > _MAX_LEVELS:
                 flag = self.request.options.flag("one_hot")
                 many = f"has {len(levels):,} different values, too many for {flag}"
-                self._refuse_column(name, f"{many} (at most {_MAX_LEVELS:,})")
+                self._reject_column(name, f"{many} (at most {_MAX_LEVELS:,})")
             known = tuple(levels)
             self.columns[k] = Column(name, levels=known)
             became = f"became {counted(len(levels), 'column')} of 0 and 1, one for each value"
@@ -389,16 +389,16 @@ class TableReader(Reader):
                 )
         return np.array([*(order[level] for level in levels), -1], np.int64)[codes], known
 
-    def _refuse(self, k: int, columns: Mapping[int, Any], first_row: int) -> NoReturn:
+    def _reject(self, k: int, columns: Mapping[int, Any], first_row: int) -> NoReturn:
         """Raise DataError on a column of text, with advice and the names of other text columns."""
         position, recipe = self.roles.features[k], self.request.recipe
         name, cells, point = self.names[position], columns[position], self.decimal
         if not is_text(cells.type):
-            self._refuse_type(name, cells.type)
+            self._reject_type(name, cells.type)
         others = self._other_texts(k, columns, first_row)
         row, text = self._first_text(position, cells)
         if row is None:
-            self._refuse_column(name, "is text without values")
+            self._reject_column(name, "is text without values")
         codes, levels = encode(cells, raw=self.raw)
         decimal = point if self.raw else None
         advice = advice_on_text(
@@ -457,11 +457,11 @@ class TableReader(Reader):
         rows = np.flatnonzero(wrong[codes])
         return (int(rows[0]), texts[codes[rows[0]]]) if len(rows) else (None, "")
 
-    def _refuse_type(self, name: str, kind: Any) -> NoReturn:
+    def _reject_type(self, name: str, kind: Any) -> NoReturn:
         advice = f"{NUMBERS_FOR_DATES}, or " if types.is_temporal(kind) else ""
-        self._refuse_column(name, f"is of type {kind}, not of numbers", advice)
+        self._reject_column(name, f"is of type {kind}, not of numbers", advice)
 
-    def _refuse_column(self, name: str, what: str, advice: str = "") -> NoReturn:
+    def _reject_column(self, name: str, what: str, advice: str = "") -> NoReturn:
         column = f"{self.source}: column {quoted(name)} {what}"
         raise DataError(f"{column}; {advice}leave it out with --drop {argument(name)}.")
 

@@ -132,7 +132,7 @@ def inexact(value: str, reason: str = "") -> str:
     return f"holds {value[:40]}, which {what}; {do}{reason}."
 
 
-def refuse_inexact(source: str, row: int, name: str, value: str) -> NoReturn:
+def reject_inexact(source: str, row: int, name: str, value: str) -> NoReturn:
     """Raise DataError on a number that `is_exact_text` or `are_exact` rejects."""
     drop = f", or leave it out with --drop {argument(name)}"
     raise DataError(f"{place(source, row, name)} {inexact(value, drop)}")
@@ -299,7 +299,7 @@ class LabelReader:
             self._known[key] = label
         return self._known[key]
 
-    def refuse(self, key: Hashable, where: str) -> NoReturn:
+    def reject(self, key: Hashable, where: str) -> NoReturn:
         """Raise DataError on a label whose kind differs."""
         kinds = {"integers": "whole numbers", "truths": "true or false"}.get(self.kind, "numbers")
         raise DataError(

@@ -44,8 +44,8 @@ class FoundRules:
 
     ``alone`` has the best rule that was found for each binary problem. ``together`` has the rules
     that choose the right class most often when all of them are used, and ``model`` has these
-    weights. In ``together``, ``errors`` and ``bound`` count mistakes as `predict` makes them: a row
-    on the hyperplane belongs to the negative class.
+    weights. In ``together``, ``mistakes`` and ``bound`` count mistakes as `predict` makes them: a
+    row on the hyperplane belongs to the negative class.
     """
 
     model: LinearModel

@@ -84,7 +84,7 @@ class Predictions:
         try:
             labels: list[object] = model.predict(piece.X).tolist()
         except ValueError:
-            self._refuse(piece)
+            self._reject(piece)
             raise
         scores = model.decision(piece.X) if self.scores else np.empty((len(labels), 0))
         scores = scores.reshape(len(labels), -1)
@@ -114,7 +114,7 @@ class Predictions:
                 self.differing += label != given[code]
         return [None if code < 0 else given[code] for code in piece.codes.tolist()]
 
-    def _refuse(self, piece: Piece) -> None:
+    def _reject(self, piece: Piece) -> None:
         """Raise an error that names the first row whose score exceeds the range of float64."""
         for i, number in enumerate(piece.rows.tolist()):
             try:

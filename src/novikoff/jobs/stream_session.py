@@ -233,14 +233,14 @@ class StreamSession:
         for piece in self.rows.pieces(self.position):
             if piece is not None:
                 self._piece, self._ahead = piece, -self.run.rows
-                if piece.refused is not None:
-                    self._skip(piece.refused, piece.begin.line, piece.begin.row)
+                if piece.rejected is not None:
+                    self._skip(piece.rejected, piece.begin.line, piece.begin.row)
             if piece is None or not len(piece):
                 yield
                 continue
             yield from self._learn_piece(piece, every)
         if self.run.skipped and not self.run.rows:
-            self._refuse_all()
+            self._reject_all()
 
     def _learn_piece(self, piece: Piece, every: Sequence[int]) -> Iterator[None]:
         """Learn the rows of a piece; skip bad rows if the options say so."""
@@ -276,9 +276,9 @@ class StreamSession:
         if "bad_rows" in self._lists and self.run.passes == 1:
             self._lists["bad_rows"].append([(line + 1, row + 1, str(error))])
         if self.run.skipped >= MAX_BAD_ROWS_AT_START and not self.run.rows:
-            self._refuse_all()
+            self._reject_all()
 
-    def _refuse_all(self) -> NoReturn:
+    def _reject_all(self) -> NoReturn:
         """Raise the error for a stream in which no row at the start can be learned."""
         raise DataError(
             f"{self.rows.source}: not one of the first {counted(self.run.skipped, 'row')} can be "

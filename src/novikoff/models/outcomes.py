@@ -304,7 +304,7 @@ class _Observations:
                 raise ArgumentError(
                     "y",
                     f"has {table.shape[1]} columns; a binomial model takes two, successes and "
-                    "failures. The family 'multinomial' takes more."
+                    "failures. The family 'multinomial' takes more.",
                 )
             if "trials" in self.vectors:
                 raise ValueError(
@@ -334,7 +334,7 @@ class _Observations:
             raise ArgumentError(
                 "y",
                 f"has {len(levels)} classes; a binomial model takes two. The families "
-                "'multinomial' and 'cumulative' take more."
+                "'multinomial' and 'cumulative' take more.",
             )
         return (codes != self._failure(levels)).astype(np.float64), np.ones(len(codes))
 
@@ -383,7 +383,7 @@ class _Observations:
                 raise ArgumentError(
                     "y",
                     "is text, whose order is not known: make it an ordered category, as in "
-                    'pd.Categorical(y, categories=["low", "mid", "high"], ordered=True).'
+                    'pd.Categorical(y, categories=["low", "mid", "high"], ordered=True).',
                 )
             return codes, levels
         codes, categories = coded

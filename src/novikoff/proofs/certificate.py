@@ -7,8 +7,9 @@ never both. So the rows are divided into the rows I, which w separates, and the 
 otherwise. A certificate contains w and λ. On J, λ_i = 1 + μ_i, where at most p numbers μ_i are not
 zero, for p weights. Therefore a certificate is short even if there are millions of rows.
 
-`Certificate.verify` recomputes every claim from the data without rounding. It imports NumPy, the
-standard library and the package ``proofs``, and shares no code with the solver.
+`Certificate.verify` recomputes every claim from the data without rounding. It imports
+NumPy, the standard library, the package ``proofs``, and the modules ``errors`` and ``sentences``,
+and nothing of the solver. The solver uses the exact arithmetic of ``proofs``, too.
 
 References
 ----------

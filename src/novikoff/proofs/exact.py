@@ -2,7 +2,7 @@
 
 Floats are rational numbers: a matrix of floats is a matrix of integers times a power of two. Signs
 and sums are computed in floats with a rigorous error bound, and in integers if the bound is not
-sufficient. This module has no compiled code and shares no code with the solver.
+sufficient. This module has no compiled code and imports nothing of the solver.
 
 References
 ----------
