@@ -351,7 +351,7 @@ class _Search:
             self._keep(w, cost_of(s, self.costs), s)
 
     def _fill_pocket(self, strategy: str, limits: Limits) -> None:
-        limits.updates = limits.updates or _UPDATES
+        limits = replace(limits, updates=limits.updates or _UPDATES)
         pocket = fill_pocket(
             self.problem, limits, self.rng, strategy=strategy, start=self.start, costs=self.costs
         )

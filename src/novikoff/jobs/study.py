@@ -325,7 +325,7 @@ class ArrayTask(StudyTask):
 
         options, labels = self.options, self.classes.labels
         model = LinearModel(labels, self.rows.p - 1, options.fit_intercept, multi_class=kind)
-        limits.updates = POCKET_UPDATES
+        limits = replace(limits, updates=POCKET_UPDATES)
 
         def begin(rule: int) -> Callable[[float, float], None]:
             positive, negative = side_labels(model.scheme, labels, rule)
