@@ -36,7 +36,7 @@ def by_contradictions(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("novikoff.geometry.fewest_mistakes._MOST_WEIGHTS", 0)
 
 
-def proof_of(X: Vector, y: list[int], weights: Vector | None = None) -> nv.ErrorBound:
+def proof_of(X: Vector, y: Any, weights: Vector | None = None) -> nv.ErrorBound:
     found: Any = nv.Pocket(random_state=0).fit(X, y, sample_weight=weights)
     return found.certificate_
 
