@@ -132,3 +132,20 @@ def test_the_run_of_a_file_plays_from_its_beginning(
     page.clock.run_for(1000)
     assert (slider.input_value() != first) == plays
     context.close()
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [("1,2,–1\n3,4,+1", [-1, 1]), ("1,2,－1\n3,4,＋1", [-1, 1]),
+     ("1,2,1\n3,4,+1\n5,6,-1.0\n7,8,1.0", [1, 1, -1, 1]), ("a,b,c\n1,2,+\n2,3,-", [1, -1]),
+     ("NaN,1,1\n1,2,-1", "Line 1 "), ("?,1,1\n1,2,-1", "Line 1 "), ("1,2,NaN\n1,2,1", "Line 1 "),
+     ("1,2\n3,4,1", "Line 1 "), ("1,2,1\n\n3,4,-1", "Line 2 of the table is empty")],
+)  # fmt: skip
+def test_a_pasted_table_is_read_or_rejected(browser: Any, text: str, told: list[int] | str) -> None:
+    page = browser.new_page()
+    page.add_script_tag(content=export.joined("answers.js"))
+    labels = "return fromTable(t).points.map((p) => p[2]);"
+    asked = f"t => {{ try {{ {labels} }} catch (e) {{ return e.message; }} }}"
+    found = page.evaluate(asked, text)
+    page.close()
+    assert found == told if isinstance(told, list) else told in found
