@@ -396,12 +396,23 @@ def test_progress_of_long_work_is_printed_where_there_is_no_terminal(
 
 
 def test_a_search_that_ended_by_itself_says_so(files: Files, tmp_path: Path) -> None:
-    """It is silent if its rule is proved to be the best, or if it had a budget."""
+    """It is silent if its rule is proved to be the best, or if it had a budget.
+
+    The labels are noise in twelve columns, too many for a search of all rules.
+    """
+    rng = np.random.default_rng(0)
+    rows = [
+        ",".join(map(str, [*x, label]))
+        for x, label in zip(rng.integers(0, 9, (60, 12)), rng.choice(["a", "b"], 60), strict=True)
+    ]
+    noise = tmp_path / "noise.csv"
+    noise.write_text("\n".join([",".join(f"x{j}" for j in range(12)) + ",label", *rows]) + "\n")
     ended = "stopped: no recent improvement (--budget SECONDS searches longer)"
-    words = "fit", files.iris, "--positive", "versicolor", "--out", tmp_path, "--force"
+    words = "fit", noise, "--no-files"
     assert ended in inside(*words).out
     assert ended not in inside(*words, "--budget", "5").out
-    assert ended not in inside("fit", files.xor, "--out", tmp_path).out
+    assert ended not in inside("fit", files.xor, "--no-files").out
+    assert ended not in inside("fit", files.iris, "--positive", "versicolor", "--no-files").out
 
 
 def sectors(path: Path) -> Path:
