@@ -196,7 +196,7 @@ def test_a_missing_extra_says_what_to_install(
     (tmp_path / "part.parquet").touch()
     code = f"import sys; sys.modules[{package!r}] = None; from novikoff.cli.main import run; run()"
     paths = {"DATA": str(data), "FOLDER": str(tmp_path)}
-    done = subprocess.run(
+    done = subprocess.run(  # noqa: S603 — the interpreter of the tests, and words of this file
         [sys.executable, "-c", code, *(paths.get(word, word) for word in words)],
         capture_output=True,
         text=True,

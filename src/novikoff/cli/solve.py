@@ -185,7 +185,7 @@ def command(file: str, **values: Any) -> None:
         sys.stdout.flush()
     with showing_progress() as show:
         find_implicit_equalities(study, show)
-    study = _write(study, asked, targets)
+        study = _write(study, asked, targets)
     with files_are_written(written=bool(targets)):
         if at_once:
             print_lines(further_lines(study))
