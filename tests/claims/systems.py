@@ -10,13 +10,15 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from itertools import combinations
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 import pytest
 
 import novikoff as nv
+from novikoff.core.stops import Limits
 from novikoff.proofs.system_statement import Constraint, LinearSystem
+from novikoff.systems.relaxation import relax_system
 from novikoff.systems.solution import NamedRow
 from tests.claims.oracles import at_least, reduced, root
 from tests.claims.problems import SYSTEMS, System, exactly, system
@@ -96,7 +98,14 @@ def feasible(problem: System) -> None:
 
 @claim(
     partial(system, strict=False, styles=("integers",)),
-    covers=["Solution.whole"],
+    covers=[
+        "Solution.whole",
+        "Optimum.whole",
+        "Relaxation.whole",
+        "Relaxation.relaxed",
+        "Relaxation.ended",
+        "Conflicts.relaxed",
+    ],
     problems=60,
 )
 def whole(problem: System) -> None:
@@ -117,6 +126,19 @@ def whole(problem: System) -> None:
         assert answer.exact_w is not None
         assert answer.whole == all(answer.exact_w[j].denominator == 1 for j in integers)
         assert str(answer).startswith("Feasible," if answer.whole else "Relaxation feasible,")
+    model, f = nv.SystemModel(exact, "csv"), problem.objective
+    best = nv.linear_program(f, model, maximise=problem.maximise)
+    total = nv.relax(model, by="total")
+    for w, is_whole in ((best.exact_w, best.whole), (total.exact_w, total.whole)):
+        assert is_whole == (w is not None and all(w[j].denominator == 1 for j in integers))
+    assert ("of the relaxation" in str(best)) == (best.kind == "optimal" and not best.whole)
+    fractional = total.exact_w is not None and not total.whole
+    assert ("in whole numbers need not exist" in str(total)) == fractional
+    assert total.relaxed
+    assert total.ended == ""
+    several = nv.conflicts(model)
+    assert several.relaxed
+    assert several.complete == ("relaxation" in str(several))
 
 
 @claim(partial(system, strict=False), covers=["Solution.w"], problems=100)
@@ -766,6 +788,36 @@ def relaxation_certificate(problem: System) -> None:
             less = replace(again, value=again.value - Fraction(1, 10**6))
             with pytest.raises(nv.CertificateError, match="which is more than"):
                 nv.verify(less, problem.A, problem.c, **more)
+
+
+@claim(
+    partial(system, styles=("integers", "two values")),
+    covers=["Relaxation.ended"],
+    sentences=["; every point violates {} (proved)", "; at least {} must go (proved)"],
+    problems=60,
+)
+def interrupted_relaxation(problem: System) -> None:
+    """What is known after an interruption is proved, and no more than the least value."""
+    more = {name: value for name, value in problem.arrays.items() if name not in ("A", "c")}
+    weights = {name: value for name, value in weights_of(problem).items()
+               if ("row", int(name[4:])) in stated(problem)}  # fmt: skip
+    for by in get_args(Literal["rows", "total", "max"]):
+        truth = ask_to_relax(problem, by)
+        if truth.kind != "relaxed":
+            continue
+        limits = Limits()
+        limits.interrupt()
+        system: Any = truth.solution.system.stated
+        found = relax_system(system, by, limits, weights=weights or None, solution=truth.solution)
+        assert found.least <= truth.least
+        if found.kind == "undecided":
+            assert found.ended == "it was interrupted"
+            assert ("(proved)" in str(found)) == (found.least > 0)
+            assert by != "rows" or found.least > 0
+        if found.kind == "undecided" and found.least > 0:
+            assert isinstance(found.certificate, nv.RelaxationCertificate)
+            assert found.certificate.bound == found.least
+            nv.verify(found.certificate, problem.A, problem.c, **more)
 
 
 def assert_bound(

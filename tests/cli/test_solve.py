@@ -274,7 +274,9 @@ def test_conflicts_that_are_not_found_in_time_leave_the_first(day: Path) -> None
     told = SystemStudy(found, "day.csv", file, SystemOptions(), Conflicts((), complete=False))
     body = json.loads(system_json(told))
     jsonschema.validate(body, SCHEMA)
-    assert body["conflicts"] == {"listed": [body["conflict"]], "complete": False}
+    assert body["conflicts"] == {
+        "listed": [body["conflict"]], "complete": False, "relaxed": False,
+    }  # fmt: skip
     many = "at least 1 row must go; --relax rows finds the fewest rows that must go"
     assert ("", many) in [*system_lines(told)]
 
@@ -330,6 +332,68 @@ def test_a_model_in_whole_numbers_is_not_called_feasible(tmp_path: Path) -> None
     body = report(path)
     assert body["relaxed"]
     assert body["whole"] is (Fraction(body["exact_w"]["a"]).denominator == 1)
+
+
+def test_the_verdict_with_an_objective_is_about_the_best_point(tmp_path: Path) -> None:
+    path = tmp_path / "whole.lp"
+    path.write_text("max\n 5 a + 4 b\nst\n r: 2 a + 2 b <= 3\ngeneral\n a b\nend\n")
+    assert report(path)["whole"]  # the origin
+    body = report(path, "--objective", "file")
+    assert (body["exact_w"], body["whole"]) == ({"a": "3/2", "b": "0"}, False)
+    done = inside("solve", path, "--objective", "file")
+    assert done.line("verdict").startswith("relaxation feasible, proved")
+    assert inside("solve", path, "--require", "feasible").code == 0
+    for answer in ("feasible", "optimal"):
+        unmet = inside("solve", path, "--objective", "file", "--require", answer)
+        assert unmet.code == 1
+        assert f"the answer is relaxation optimal, not {answer}: integer variables" in unmet.err
+    path.write_text("min\n a\nst\n r: 2 a + 2 b = 3\ngeneral\n a b\nend\n")
+    assert inside("solve", path, "--require", "feasible").code == 1
+
+
+def test_what_must_go_from_a_model_in_whole_numbers_is_about_its_relaxation(tmp_path: Path) -> None:
+    path = tmp_path / "odd.lp"
+    path.write_text("min\n\nst\n r: 2 a = 3\n cap: a >= 5\nbounds\n a free\ngeneral\n a\nend\n")
+    told = report(path, "--relax", "total", "--keep", "r")["relaxation"]
+    assert (told["relaxed"], told["whole"], told["least"]) == (True, False, "7/2")
+    kept = inside("solve", path, "--relax", "rows", "--keep", "r", "--disjoint-conflicts").out
+    assert "without cap, the relaxation of the rest is feasible" in " ".join(kept.split())
+    assert "if all rows shown go, the relaxation of the rest" in " ".join(kept.split())
+    assert "need not exist" in inside("solve", path, "--relax", "rows", "--keep", "r").out
+    several = report(path, "--disjoint-conflicts")["conflicts"]
+    assert several["relaxed"]
+
+
+def test_a_nearest_point_that_strict_rows_exclude_is_not_found(tmp_path: Path) -> None:
+    path = tmp_path / "strict.csv"
+    path.write_text("x,y,is,c\n1,1,>,2\n")
+    assert not report(path, "--point", "nearest")["point_found"]
+    done = inside("solve", path, "--point", "nearest")
+    assert "does not exist: strict rows exclude it" in " ".join(done.out.split())
+    path.write_text("x,y,is,c\n1,1,>=,2\n")
+    assert report(path, "--point", "nearest")["point_found"]
+
+
+@pytest.mark.parametrize(("by", "least"), [("rows", "1"), ("total", "97"), ("max", "97/3")])
+def test_an_interrupted_search_says_so_and_what_the_conflict_proves(
+    by: str, least: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "three.csv"
+    path.write_text("name,x,y,is,c\na,1,,<=,1\nc,,1,<=,2\ne,1,1,>=,100\n")
+
+    def press_ctrl_c(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("novikoff.systems.relaxation.least_violation", press_ctrl_c)
+    body = report(path, "--relax", by)
+    told = body["relaxation"]
+    assert (told["kind"], told["least"], told["most"]) == ("undecided", least, None)
+    assert told["ended"] == body["ended"] == "it was interrupted"
+    proof = tmp_path / "proof.json"
+    line = inside("solve", path, "--relax", by, "--certificate", proof).line("relaxation")
+    assert line.startswith("undecided: it was interrupted before a point was found")
+    checked = inside("verify", proof, path)
+    assert (checked.code, "at least" in checked.out.lower()) == (0, True)
 
 
 def test_a_conflict_within_tolerances_is_said_and_a_tolerance_accepts_it(tmp_path: Path) -> None:

@@ -49,7 +49,8 @@ _system_options = add_options("What is asked", [
                  help="The time for all answers together. An answer that is not proved by then "
                  "is undecided."),
     click.option("--require", type=click.Choice(_ANSWERS), help="Exit with code 1 if the answer "
-                 "differs. optimal and unbounded need --objective; both are feasible, too."),
+                 "differs, or is about the relaxation of an integer model only. optimal and "
+                 "unbounded need --objective; both are feasible, too."),
 ])  # fmt: skip
 _file_options = add_options("Files", [
     click.option("--from", "from_", type=click.Choice([*SYSTEM_FORMATS]),
@@ -193,9 +194,15 @@ def command(file: str, **values: Any) -> None:
             print_text(_report(study, asked))
     if interrupted:
         raise Interrupted("interrupted: the report says what is known.")
-    kinds = [study.solution.kind, *([] if study.optimum is None else [study.optimum.kind])]
-    kinds = ["undecided"] if study.kind == "undecided" else kinds
-    exit_with_answer(kinds, asked.require, what="answer")
+    kinds: list[str] = [
+        study.solution.kind,
+        *([] if study.optimum is None else [study.optimum.kind]),
+    ]
+    kinds, about = (["undecided"] if study.kind == "undecided" else kinds), ""
+    if kinds[0] == "feasible" and study.solution.relaxed and not study.whole:
+        kinds = [f"relaxation {kind}" for kind in kinds]
+        about = ": integer variables take fractional values"
+    exit_with_answer(kinds, asked.require, what="answer", about=about)
 
 
 def _was_interrupted(show: Callable[[str], None]) -> bool:

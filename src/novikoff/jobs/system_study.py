@@ -18,7 +18,7 @@ from novikoff.systems.explanation import solve_blaming
 from novikoff.systems.files.reading import read_system
 from novikoff.systems.linear_program import Optimum, optimise, with_objective
 from novikoff.systems.relaxation import Relaxation, relax_system
-from novikoff.systems.solution import INTERRUPTED, Solution
+from novikoff.systems.solution import INTERRUPTED, Solution, is_whole
 from novikoff.systems.solve import check_tolerance, solve_system
 from novikoff.systems.statement import keep_rows, loosened
 from novikoff.systems.system import system_of
@@ -105,6 +105,16 @@ class SystemStudy:
         """The kind of the solution; "undecided" if the linear program is undecided."""
         undecided = self.optimum is not None and self.optimum.kind == "undecided"
         return "undecided" if undecided else self.solution.kind
+
+    @property
+    def whole(self) -> bool:
+        """Whether the point that is shown gives whole numbers to all integer variables."""
+        return is_whole(self.solution.system.stated, self.exact_w)
+
+    @property
+    def ended(self) -> str:
+        """Why a search ended early: for the solution, or for what must give way; else empty."""
+        return self.solution.ended or ("" if self.relaxation is None else self.relaxation.ended)
 
     @property
     def interrupted(self) -> bool:

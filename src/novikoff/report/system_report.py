@@ -81,9 +81,9 @@ def system_json(study: SystemStudy) -> str:
         },
         "kind": solution.kind,
         "relaxed": solution.relaxed,
-        "whole": solution.whole if feasible else None,
+        "whole": study.whole if feasible else None,
         "tolerance": str(solution.tolerance),
-        "ended": solution.ended or None,
+        "ended": study.ended or None,
         "suspected": [row_values(row) for row in solution.suspected],
         "w": by_name(None if w is None else map(finite_or_null, w.tolist())),
         "point_found": solution.point_found if feasible else None,
@@ -99,6 +99,7 @@ def system_json(study: SystemStudy) -> str:
         else {
             "listed": [conflict_values(answer) for answer in study.answers],
             "complete": study.conflicts.complete,
+            "relaxed": study.conflicts.relaxed,
         },
         "relaxation": None if study.relaxation is None else relaxation_values(study.relaxation),
         "violation": None if violation is None else finite_or_null(violation),
@@ -230,7 +231,7 @@ def further_lines(study: SystemStudy) -> Iterator[tuple[str, str]]:
 def _feasible_verdict(study: SystemStudy) -> tuple[str, str]:
     solution = study.solution
     kind, clause = "feasible", feasible_clause()
-    if solution.relaxed and not solution.whole:
+    if solution.relaxed and not study.whole:
         kind = "relaxation feasible"
         clause += ", but integer variables take fractional values"
     if solution.tolerance:
@@ -251,7 +252,8 @@ def _feasible_lines(study: SystemStudy) -> Iterator[tuple[str, str]]:
         yield "", f"… and {len(point) - _MAX_LINES:,} more (--format json has all)"
     if not solution.point_found:
         asked = study.asked.point
-        yield "", f"this is a solution, but not that of --point {asked}, which was not found"
+        why = "does not exist: strict rows exclude it" if asked == "nearest" else "was not found"
+        yield "", f"this is a solution, but not that of --point {asked}, which {why}"
     if study.with_radius and best is None:
         yield "radius", f"of the largest ball of solutions {interval(solution.radius)}"
 
@@ -307,7 +309,8 @@ def _infeasible_lines(study: SystemStudy) -> Iterator[tuple[str, str]]:
         many = f"these {count} conflicts {share.format(count)}, one of each,"
         if count == 1:
             many = "at least 1 row"
-        rest = "; if all rows shown go, the rest is feasible" if study.conflicts.complete else ""
+        rest = f"{'the relaxation of ' if study.conflicts.relaxed else ''}the rest"
+        rest = f"; if all rows shown go, {rest} is feasible" if study.conflicts.complete else ""
         fewest = "" if study.asked.relax else "; --relax rows finds the fewest rows that must go"
         yield "", f"{many} must go{rest}{fewest}"
     if study.relaxation is not None:
@@ -349,6 +352,9 @@ def relaxation_values(relaxation: Relaxation) -> dict[str, object]:
         "kind": relaxation.kind,
         "least": str(relaxation.least),
         "most": None if most is None else str(most),
+        "relaxed": relaxation.relaxed,
+        "whole": None if relaxation.exact_w is None else relaxation.whole,
+        "ended": relaxation.ended or None,
         "rows": [
             {
                 "kind": row.kind,

@@ -15,8 +15,9 @@ from novikoff.core.stops import Limits, check_budget
 from novikoff.geometry.passes import OutOfTimeError
 from novikoff.geometry.visits import Mask
 from novikoff.proofs.system_certificate import SystemCertificate
+from novikoff.sentences import counted, first_few, html_table
 from novikoff.systems.engine import Candidate, Conflict, Point
-from novikoff.systems.solution import NamedRow, Solution
+from novikoff.systems.solution import NamedRow, Solution, has_integers
 from novikoff.systems.statement import stated_system
 from novikoff.systems.suggested import decide
 from novikoff.systems.system import System, split_equalities, system_of
@@ -35,10 +36,14 @@ class Conflicts:
         One infeasible solution for each conflict, with its certificate.
     complete : bool
         Whether the system is feasible without the rows of all conflicts, except kept rows.
+    relaxed : bool
+        Whether the model has integer variables, so that the answer is about its relaxation. The
+        conflicts are conflicts of the model, too; ``complete`` is about the relaxation only.
     """
 
     solutions: tuple[Solution, ...]
     complete: bool
+    relaxed: bool = False
 
     def __len__(self) -> int:
         return len(self.solutions)
@@ -48,6 +53,25 @@ class Conflicts:
 
     def __getitem__(self, k: int) -> tuple[NamedRow, ...]:
         return self.solutions[k].conflict
+
+    def __str__(self) -> str:
+        rest = f"{'the relaxation of ' if self.relaxed else ''}the rest"
+        if not self.solutions:
+            found = f"{'the relaxation' if self.relaxed else 'the system'} is feasible"
+            return f"No conflict: {found}." if self.complete else "No conflict was found."
+        count = counted(len(self), "conflict")
+        listed = "; ".join(
+            first_few([row.name for row in conflict], len(conflict)) for conflict in self
+        )
+        enough = f" Without these rows, {rest} is feasible." if self.complete else ""
+        return f"{count}{' without a common row' if len(self) > 1 else ''}: {listed}.{enough}"
+
+    def __repr__(self) -> str:
+        return f"<Conflicts: {self}>"
+
+    def _repr_html_(self) -> str:
+        """The answer as a table, for notebooks."""
+        return html_table([("answer", str(self))])
 
 
 def conflicts(
@@ -114,6 +138,7 @@ def conflicts_of(system: System, limits: Limits, limit: int | None = None) -> Co
     halves = split_equalities(
         system, system.fixed
     )  # either of two equal bounds may be blamed alone
+    relaxed = has_integers(system.stated)
     conflicts: list[Solution] = []
     rows_left = np.ones(halves.passes.n, dtype=np.bool_)
     is_kept = np.isin(halves.numbers, sorted(system.stated.kept))
@@ -122,21 +147,21 @@ def conflicts_of(system: System, limits: Limits, limit: int | None = None) -> Co
             candidate = Candidate()
             decided = decide(halves, limits, within=rows_left, floats=False, candidate=candidate)
             if isinstance(decided, Point):
-                return Conflicts(tuple(conflicts), True)
+                return Conflicts(tuple(conflicts), True, relaxed)
             smallest, witnesses = irreducible(halves, decided, limits, rows_left)
             conflict = infeasible_solution(halves, smallest, witnesses)
             conflict.system, conflict.seconds = system, limits.seconds
             conflict.n_steps = candidate.n_steps
             blamed = smallest.rows[~is_kept[smallest.rows]]
             if len(blamed) == 0:  # the kept rows contradict each other by themselves
-                return Conflicts((conflict,), False)
+                return Conflicts((conflict,), False, relaxed)
             conflicts.append(conflict)
             rows_left[blamed] = False
     except (OutOfTimeError, OverflowError):
         pass
     except KeyboardInterrupt:
         limits.interrupt()
-    return Conflicts(tuple(conflicts), False)
+    return Conflicts(tuple(conflicts), False, relaxed)
 
 
 def irreducible(

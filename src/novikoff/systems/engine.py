@@ -86,6 +86,7 @@ class Candidate:
     trace: Mapping[str, Any] | None = None  # the trace of a method that the user chose by name
     # Rows that a float solver says contradict each other.
     suspected: Indices = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    excluded: bool = False  # whether strict rows exclude the point that was asked for
 
 
 @np.errstate(all="ignore")  # floats that overflow prove nothing; exact arithmetic decides

@@ -28,7 +28,7 @@ from novikoff.sentences import digits_down, digits_up, html_table, proved_senten
 from novikoff.systems import newton
 from novikoff.systems.conflicts import certificate_of
 from novikoff.systems.files.lp import parse_objective
-from novikoff.systems.solution import NamedRow, Solution, named_row, named_rows
+from novikoff.systems.solution import NamedRow, Solution, is_whole, named_row, named_rows
 from novikoff.systems.solve import solve_system
 from novikoff.systems.statement import check_vector, stated_system
 from novikoff.systems.suggested import is_for_suggestions, proved_optimum
@@ -75,6 +75,14 @@ class Optimum:
     dual: tuple[NamedRow, ...] = ()
     ray: tuple[Fraction, ...] | None = None
 
+    @property
+    def whole(self) -> bool:
+        """Whether the exact point gives whole numbers to all integer variables of the model.
+
+        If it does not, the answer is about the relaxation of the model.
+        """
+        return is_whole(self.solution.system.stated, self.exact_w)
+
     def __str__(self) -> str:
         if self.kind == "infeasible":
             return str(self.solution)
@@ -87,7 +95,10 @@ class Optimum:
         value = self.exact_value or Fraction(0)
         shown = f"{Decimal(value.numerator) / value.denominator:.10g}"
         how = "exactly" if Fraction(shown) == value else "rounded to 10 digits here"
-        return f"{proved_sentence('Optimal', f'the value is {shown}, {how}')}."
+        which = "the value"
+        if self.solution.relaxed and not self.whole:
+            which = "the value of the relaxation"
+        return f"{proved_sentence('Optimal', f'{which} is {shown}, {how}')}."
 
     def __repr__(self) -> str:
         return f"<Optimum: {self}>"

@@ -41,7 +41,15 @@ from novikoff.systems.elastic import LeastViolation, least_violation, violations
 from novikoff.systems.engine import Conflict, Point
 from novikoff.systems.files.builder import as_written
 from novikoff.systems.linear_program import optimise
-from novikoff.systems.solution import NamedRow, Solution, named_row, named_rows
+from novikoff.systems.solution import (
+    RELAXED,
+    NamedRow,
+    Solution,
+    is_whole,
+    named_row,
+    named_rows,
+    reason,
+)
 from novikoff.systems.solve import solve_system
 from novikoff.systems.statement import groups_of, row_name, row_numbers, stated_system
 from novikoff.systems.suggested import decide
@@ -111,6 +119,9 @@ class Relaxation:
     solution : Solution
         The answer to the system as it is, or to the rows that may not give way if ``kind`` is
         "infeasible".
+    ended : str
+        If "undecided", or if ``least`` is less than ``most``, why the search ended, such as "the
+        time was up" or "it was interrupted"; else empty.
 
     See Also
     --------
@@ -128,6 +139,21 @@ class Relaxation:
     conflicts: tuple[Solution, ...] = ()
     multipliers: tuple[NamedRow, ...] = ()
     proof: RelaxationCertificate | None = field(default=None, repr=False)
+    ended: str = ""
+
+    @property
+    def relaxed(self) -> bool:
+        """Whether the model has integer variables, so that the answer is about its relaxation.
+
+        What must give way in the relaxation, in which integer variables may take fractional values,
+        must give way in the model, too. It suffices in the model if the point is ``whole``.
+        """
+        return self.solution.relaxed
+
+    @property
+    def whole(self) -> bool:
+        """Whether the exact point gives whole numbers to all integer variables of the model."""
+        return is_whole(self.solution.system.stated, self.exact_w)
 
     @property
     def certificate(self) -> RelaxationCertificate | SystemCertificate | None:
@@ -156,15 +182,30 @@ class Relaxation:
             yield "", pretty(f"{row.name}: {what}")
         if len(self.rows) > len(shown):
             yield "", f"… and {len(self.rows) - len(shown):,} more"
+        if self._is_fractional:
+            yield "", RELAXED
+
+    @property
+    def _is_fractional(self) -> bool:
+        """Whether the point is a solution of the relaxation only."""
+        return self.relaxed and self.exact_w is not None and not self.whole
 
     def _sentence(self) -> str:
         if self.kind == "feasible":
-            return "nothing has to give way: the system is feasible"
+            which = "relaxation" if self._is_fractional else "system"
+            return f"nothing has to give way: the {which} is feasible"
         if self.kind == "infeasible":
             return "the rows that may not give way contradict each other, whatever the others do"
+        low = exact_number(self.least)
         if self.most is None:
-            return "undecided: the time was up before a point was found"
-        low, high = (exact_number(value) for value in (self.least, self.most))
+            known = ""
+            if self.least and self.by == "rows":
+                known = f"; at least {low} must go (proved)"
+            elif self.least:
+                known = f"; every point violates {self._violated(low)} (proved)"
+            ended = self.ended or "the search ended"
+            return f"undecided: {ended} before a point was found{known}"
+        high = exact_number(self.most)
         if self.by == "rows":
             weighted = self.most != len(self.rows)
             listed = [row.name for row in self.rows]
@@ -172,19 +213,31 @@ class Relaxation:
             if 1 < len(listed) <= _MAX_NAMED:
                 names = f"{', '.join(listed[:-1])} and {listed[-1]}"
             what = f"rows of weight {high}" if weighted else counted(len(self.rows), "row")
-            enough = f"without {names}, the rest is feasible"
+            rest = "the relaxation of the rest" if self._is_fractional else "the rest"
+            enough = f"without {names}, {rest} is feasible"
             if self.is_least:
                 return f"{what} must go, no fewer — proved: {enough}"
-            return f"at least {low} must go (proved), and {what} suffice: {enough}"
+            return f"at least {low} must go (proved), and {what} suffice: {enough}{self._why()}"
+        others = "violates no row by more than {}"
         if self.by == "total":
-            rows, others = "the rows by at least {} in total", "violates them by {} in total"
-        else:
-            rows, others = "some row by at least {}", "violates no row by more than {}"
-        bound = f"every point violates {rows.format(low)}"
-        return f"{bound} — proved; the point found {others.format(high)}"
+            others = "violates them by {} in total"
+        bound = f"every point violates {self._violated(low)}"
+        return f"{bound} — proved; the point found {others.format(high)}{self._why()}"
+
+    def _violated(self, least: str) -> str:
+        """What every point violates."""
+        if self.by == "total":
+            return f"the rows by at least {least} in total"
+        return f"some row by at least {least}"
+
+    def _why(self) -> str:
+        """Why no better bound is known, if the search was ended."""
+        return f" ({self.ended})" if self.ended else ""
 
     def __str__(self) -> str:
-        return self._sentence()[:1].upper() + self._sentence()[1:] + "."
+        sentence = self._sentence()
+        text = f"{sentence[:1].upper()}{sentence[1:]}."
+        return f"{text} {RELAXED}" if self._is_fractional else text
 
     def __repr__(self) -> str:
         return f"<Relaxation: {self}>"
@@ -286,11 +339,48 @@ def relax_system(
         if by == "rows":
             return _FewestRows(system, prices, solution, limits).run()
         return _least(system, prices, by, solution, limits)
-    except (OutOfTimeError, TooLargeError, OverflowError):
-        return Relaxation(by, "undecided", solution)
-    except KeyboardInterrupt:
+    except (OutOfTimeError, TooLargeError, OverflowError) as error:
+        ended = reason(error, limits)
+    except KeyboardInterrupt as error:
         limits.interrupt()
-        return Relaxation(by, "undecided", solution)
+        ended = reason(error, limits)
+    return _undecided(system, prices, by, solution, ended)
+
+
+def _undecided(
+    system: System,
+    prices: dict[int, Fraction],
+    by: Literal["rows", "total", "max"],
+    solution: Solution,
+    ended: str,
+) -> Relaxation:
+    """The answer without a point; the conflict of the solution, if it has one, proves a bound."""
+    ended = solution.ended or ended
+    claim = None if solution.proof is None else solution.proof.conflict
+    undecided = Relaxation(by, "undecided", solution, ended=ended)
+    if claim is None or claim.multipliers is None:
+        return undecided
+    blamed = {
+        k: abs(value) / prices[k]
+        for k, value in zip(claim.rows, claim.multipliers, strict=True)
+        if k in prices
+    }
+    if not blamed:  # the rows that may not give way contradict each other
+        return Relaxation(by, "infeasible", solution)
+    if by == "rows":
+        least = min(prices[k] for k in blamed)
+        tree = (Branch(None, (0,), (least,)),)
+        proof = _certificate(system, by, prices, least, conflicts=(claim,), branches=tree)
+        return replace(undecided, least=least, conflicts=(solution,), proof=proof)
+    size = sum(blamed.values(), Fraction(0)) if by == "max" else max(blamed.values())
+    scaled = replace(claim, multipliers=tuple(value / size for value in claim.multipliers))
+    rows = zip(solution.conflict_rows, scaled.multipliers, strict=True)
+    least = -sum((row.sign * value * row.right for row, value in rows), Fraction(0))
+    if least == 0:  # only strict rows exclude every point
+        return undecided
+    proof = _certificate(system, by, prices, least, multipliers=scaled)
+    multipliers = named_rows(system.stated, scaled)
+    return replace(undecided, least=least, multipliers=multipliers, proof=proof)
 
 
 def _weights(
@@ -366,6 +456,7 @@ class _FewestRows:
         self.conflicts: list[Solution] = []
         self.sets: list[tuple[int, ...]] = []
         self.best: _Best | None = None
+        self.ended = ""
 
     def run(self) -> Relaxation:
         """Search until the best point is proved to be best, or a limit is reached."""
@@ -383,10 +474,11 @@ class _FewestRows:
                 hitting = frozenset(suggested.elements)
             else:
                 return Relaxation("rows", "infeasible", self.conflicts[-1])
-        except (OutOfTimeError, TooLargeError, OverflowError):
-            pass
-        except KeyboardInterrupt:
+        except (OutOfTimeError, TooLargeError, OverflowError) as error:
+            self.ended = reason(error, self.limits)
+        except KeyboardInterrupt as error:
             self.limits.interrupt()
+            self.ended = reason(error, self.limits)
         return self.answer()
 
     def start(self) -> None:
@@ -446,6 +538,8 @@ class _FewestRows:
 
     def answer(self) -> Relaxation:
         """The best point with the proved bound."""
+        if self.best is None and not self.sets:
+            return _undecided(self.system, self.prices, "rows", self.solution, self.ended)
         least, tree = self.prove()
         proofs = [found.proof for found in self.conflicts if found.proof is not None]
         claims = tuple(proof.conflict for proof in proofs if proof.conflict is not None)
@@ -455,8 +549,9 @@ class _FewestRows:
         conflicts = tuple(self.conflicts)
         if self.best is None:
             return Relaxation(
-                "rows", "undecided", self.solution, least, conflicts=conflicts, proof=proof
-            )
+                "rows", "undecided", self.solution, least, conflicts=conflicts, proof=proof,
+                ended=self.ended,
+            )  # fmt: skip
         w = self.nearer(self.best.rows, self.best.w)
         given_up = _violated(self.halves, self.best.rows, w, Limits())
         most = self.weight(given_up)
@@ -464,6 +559,7 @@ class _FewestRows:
         return Relaxation(
             "rows", "relaxed", self.solution, least, most, tuple(rows), nearest_floats(w),
             tuple(w), conflicts, proof=_with_point(proof, w, most),
+            ended=self.ended if least < most else "",
         )  # fmt: skip
 
     def weight(self, rows: Iterable[int]) -> Fraction:
@@ -543,11 +639,10 @@ def _least(
     if found is None or found.least < found.most:
         better = _by_exact_program(system, prices, by, limits)
         if better is None and found is None:
-            kept = [k for k in range(system.stated.n) if k not in prices]
-            return _kept_rows_only(system, kept, by, solution, limits)
+            return _kept_rows_only(system, prices, by, solution, limits)
         found = better or found
     if found is None:
-        return Relaxation(by, "undecided", solution)
+        return _undecided(system, prices, by, solution, "the numbers grew beyond floats")
     rows = tuple(_relaxed_rows(system, found.point))
     claim = sorted_multipliers(found.multipliers) if found.multipliers else None
     multipliers = () if claim is None else named_rows(system.stated, claim)
@@ -559,14 +654,19 @@ def _least(
 
 
 def _kept_rows_only(
-    system: System, kept: list[int], by: Literal["total", "max"], solution: Solution, limits: Limits
+    system: System,
+    prices: dict[int, Fraction],
+    by: Literal["total", "max"],
+    solution: Solution,
+    limits: Limits,
 ) -> Relaxation:
     """The answer if no point was found, perhaps because the kept rows contradict each other."""
+    kept = [k for k in range(system.stated.n) if k not in prices]
     within = np.isin(system.numbers, kept) | system.mask_of_e
     decided = decide(system, limits, within=within, floats=False)
     if isinstance(decided, Conflict):
         return Relaxation(by, "infeasible", _solution(system, system, decided))
-    return Relaxation(by, "undecided", solution)
+    return _undecided(system, prices, by, solution, "the numbers grew beyond floats")
 
 
 def _by_exact_program(

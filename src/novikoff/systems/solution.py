@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -12,7 +12,7 @@ from typing import Any, Literal
 from novikoff.core.rows import Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry.margin import Interval
-from novikoff.geometry.passes import OutOfTimeError
+from novikoff.geometry.passes import OutOfTimeError, TooLargeError
 from novikoff.proofs.system_certificate import Multipliers, Radius, SystemCertificate
 from novikoff.proofs.system_statement import Constraint, LinearSystem, Statement
 from novikoff.sentences import (
@@ -88,6 +88,28 @@ def named_rows(stated: Statement, claim: Multipliers) -> tuple[NamedRow, ...]:
     """The rows that carry the multipliers of a certificate."""
     pairs = zip(claim.rows, claim.multipliers, strict=True)
     return tuple(named_row(stated, number, multiplier) for number, multiplier in pairs)
+
+
+def has_integers(stated: Statement) -> bool:
+    """Whether a model has integer variables, so that answers are about its relaxation."""
+    return isinstance(stated, LinearSystem) and len(stated.integers) > 0
+
+
+def is_whole(stated: Statement, w: Sequence[Fraction] | None) -> bool:
+    """Whether a point gives whole numbers to all integer variables of a model."""
+    integers = stated.integers if isinstance(stated, LinearSystem) else ()
+    return w is not None and all(w[j].denominator == 1 for j in integers)
+
+
+def reason(error: BaseException, limits: Limits) -> str:
+    """Why a search that raised this error ended; after Ctrl-C, no other reason counts."""
+    if limits.interrupted or isinstance(error, KeyboardInterrupt):
+        return INTERRUPTED
+    if isinstance(error, TooLargeError):
+        return "the projection would need too much memory"
+    return (
+        "the time was up" if isinstance(error, OutOfTimeError) else "the numbers grew beyond floats"
+    )
 
 
 @dataclass(eq=False)
@@ -238,15 +260,12 @@ class Solution:
         The relaxation lets integer variables take fractional values. If it is infeasible, so is
         the model.
         """
-        stated = self.system.stated
-        return isinstance(stated, LinearSystem) and len(stated.integers) > 0
+        return has_integers(self.system.stated)
 
     @property
     def whole(self) -> bool:
         """Whether the exact point gives whole numbers to all integer variables of the model."""
-        stated, w = self.system.stated, self.exact_w
-        integers = stated.integers if isinstance(stated, LinearSystem) else ()
-        return w is not None and all(w[j].denominator == 1 for j in integers)
+        return is_whole(self.system.stated, self.exact_w)
 
     @cached_property
     def interior_proof(self) -> tuple[tuple[Fraction, ...], Multipliers] | None:

@@ -37,7 +37,7 @@ from novikoff.systems.engine import (
 )
 from novikoff.systems.files.builder import as_written
 from novikoff.systems.matrices import dense
-from novikoff.systems.solution import INTERRUPTED, Solution, named_row
+from novikoff.systems.solution import INTERRUPTED, Solution, named_row, reason
 from novikoff.systems.statement import check_vector, loosened, stated_system
 from novikoff.systems.suggested import decide, find_relative_interior, is_for_suggestions
 from novikoff.systems.system import System, dehomogenised, nearest_floats, system_of
@@ -192,16 +192,13 @@ def solve_system(
                 solution = infeasible_solution(system, *irreducible(system, decision, limits))
             elif decision is not None:
                 solution = _feasible_solution(system, decision, point, limits)
+                solution.point_found &= not candidate.excluded
             else:
                 ended = f"the method ended after {counted(candidate.n_steps, 'step')}"
     except KeyboardInterrupt:
         limits.interrupt()
-    except TooLargeError:
-        ended = "the projection would need too much memory"
-    except OutOfTimeError:
-        ended = "the time was up"
-    except OverflowError:
-        ended = "the numbers grew beyond floats"
+    except (OutOfTimeError, TooLargeError, OverflowError) as error:
+        ended = reason(error, limits)
     if solution is None:
         ended = INTERRUPTED if limits.interrupted else ended
         away = _least_distance(system, candidate.rows, candidate.multipliers)
@@ -231,7 +228,8 @@ def _find(
         way = zip(start, moved.point(decision.v), strict=False)
         nearest = Point(system.homogeneous(a + b for a, b in way))
         if system.holds(nearest.v, limits):
-            return nearest  # otherwise strict rows exclude it, and no solution is nearest
+            return nearest
+        candidate.excluded = True  # strict rows exclude it, so that no solution is nearest
     return decide(system, limits, candidate=candidate)
 
 
