@@ -571,3 +571,10 @@ def test_comments_and_names_of_sections_break_nothing() -> None:
 def test_files_that_break_readers_are_rejected(name: str, part: str) -> None:
     with pytest.raises(DataError, match=re.escape(part)):
         read_system(str(real(f"lp/badfiles/{name}")))
+
+
+def test_empty_sections_as_highs_writes_them_are_read() -> None:
+    text = "min\n obj: x\nst\n c: x + y >= 2\nbounds\nbin\n y\ngen\nsemi\nend\n"
+    assert lp_system(text, "a.lp").model.integers == {1}
+    with pytest.raises(DataError, match='there is "semi"'):
+        lp_system(text.replace("semi\n", "semi\n x\n"), "a.lp")

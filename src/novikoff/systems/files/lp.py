@@ -154,6 +154,9 @@ class _LpParser:
             "binaries": self.binary,
         }
         while self.next.kind != "end":
+            if self.next.kind == "refused" and self.after.kind in _SECTIONS:
+                self.take()  # HiGHS writes the heading of a section that is empty
+                continue
             if self.next.kind not in readers:
                 raise self.error("a section of a linear program is expected (Subject To, Bounds)")
             read = readers[self.take().kind]
