@@ -361,7 +361,7 @@ def check_stated_bounds(problem: Asked, told: dict[str, Any], text: str) -> None
 
 @claim(
     random_question,
-    sentences=["Separable, proved: γ ≥ {}", ": at most {} = {} {}.", "Inseparable, proved: no {}",
+    sentences=["Separable, proved: γ ≥ {}", ": at most ⌊{}⌋ = {} {}.", "Inseparable, proved: no {}",
                "Quasi-separable, proved: a {}", "Every {} misclassifies at least {}, proved."],
     problems=150,
 )  # fmt: skip
