@@ -357,7 +357,11 @@ def kernel_perceptron(question: dict[str, Any]) -> nv.KernelPerceptron:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("more", [{}, {"order": "permuted", "seed": 3}], ids=["plain", "permuted"])
+@pytest.mark.parametrize(
+    "more",
+    [{}, {"order": "permuted", "seed": 3}, {"order": "random", "seed": 5}],
+    ids=["plain", "permuted", "random"],
+)
 @pytest.mark.parametrize("kernel", ["rbf", "poly"])
 @pytest.mark.parametrize("name", ["xor", "flipped", "equal_rows", "through_origin"])
 def test_the_kernel_s_sides_are_the_estimator_s(

@@ -49,6 +49,24 @@ def test_the_linear_kernel_makes_the_run_of_the_perceptron(
     assert dual.n_support_ == np.count_nonzero(counts)
 
 
+@pytest.mark.parametrize("kind", ["binary", "several classes"])
+@pytest.mark.parametrize("warm", [False, True], ids=["anew", "warm"])
+def test_a_run_in_random_order_ends_with_a_check_of_all_rows(kind: str, warm: bool) -> None:
+    """Epochs of random draws may miss rows, so the scores of all rows decide whether a run ends."""
+    y = np.arange(40) % (2 if kind == "binary" else 3)
+    corners = np.array([[-6, -6], [6, 0], [0, 8]])
+    X = np.random.default_rng(1).integers(-2, 3, (40, 2)).astype(float) + corners[y]
+    common = {"order": "random", "random_state": 3, "max_epochs": 200, "warm_start": warm}
+    dual = nv.KernelPerceptron("linear").set_params(**common)
+    primal = nv.Perceptron().set_params(**common)
+    for learner in (dual, primal):
+        for _ in range(1 + warm):
+            learner.fit(X, y)
+    assert dual.converged_
+    assert dual.n_iter_ == primal.n_iter_
+    assert dual.score(X, y) == 1.0
+
+
 def test_named_callable_and_precomputed_kernels_make_the_same_run() -> None:
     rng = np.random.default_rng(0)
     X, Z = rng.integers(-3, 4, size=(2, 60, 3)).astype(float)

@@ -76,7 +76,7 @@ class KernelModel(StateModel):
         scores = np.ascontiguousarray(self.last_scores(rows.X).T)
         signs = np.ascontiguousarray(self.sides[codes].T.astype(np.float64))
         sums, late = np.zeros((2, *scores.shape))  # Σ c·y, and Σ n_steps·c·y for the average
-        self._rows, self._counts, self._late = rows.X, sums, late
+        self._rows, self._scores, self._counts, self._late = rows.X, scores, sums, late
         self._acts: list[list[tuple[int, int, float, float, float]]] = [[] for _ in scores]
 
         def sweep(rule: int, epoch: Indices) -> None:
@@ -102,13 +102,17 @@ class KernelModel(StateModel):
 
         return sweep
 
+    def scores_in_run(self, X: Matrix) -> Vector:
+        """The scores that the loop keeps: the new support points are not stored before `finish`."""
+        return self._scores.T
+
     def finish(self) -> None:
         """Append the rows with updates to the support points."""
         used = np.flatnonzero(self._counts.any(axis=0))
         self._append(self._rows[used], self._counts[:, used], self._late[:, used])
         if self.precomputed:
             self.rows = used.astype(np.float64)
-        del self._rows, self._counts, self._late, self._acts
+        del self._rows, self._scores, self._counts, self._late, self._acts
 
     def learn_one(
         self, columns: Indices, values: Vector, code: int, numbers: Vector, factor: float = 1.0

@@ -49,6 +49,10 @@ class StateModel(Model):
         """The scores of the last weights, by which the loop recognises a mistake."""
         return scores(X, self.prediction_weights())
 
+    def scores_in_run(self, X: Matrix) -> Vector:
+        """The scores of all rows of the present run by its last weights, before `finish`."""
+        return self.last_scores(X)
+
     def score_one(self, columns: Indices, values: Vector) -> Vector:
         """The scores of one example; see `Model.score_one`."""
         with np.errstate(over="ignore", invalid="ignore"):
@@ -109,7 +113,7 @@ class StateModel(Model):
         def margins(rule: int) -> Vector:
             sides = self.sides[codes, rule]
             active = rows.with_signs(sides).active_rows(sample_weight)
-            return np.asarray((self.last_scores(rows.X)[:, rule] * sides)[active])
+            return np.asarray((self.scores_in_run(rows.X)[:, rule] * sides)[active])
 
         rows_per_call = min(
             rows.rows_within(ENTRIES_PER_CALL // self.n_rules),
