@@ -97,6 +97,7 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
     "navigation_with_keys": False,
+    "show_toc_level": 2,
     "collapse_navigation": True,
     "navigation_depth": 1,  # the many names of the interface are on its own page
 }

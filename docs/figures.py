@@ -6,6 +6,8 @@ of the figure (``plt.subplots(num="…")``), and becomes its alternative text.
 
 from __future__ import annotations
 
+import contextlib
+import io
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from sphinx_gallery.scrapers import figure_rst
 
+from novikoff.core.compilation import announce_compilation
 from novikoff.report.plots.style import GREY, INK, NEGATIVE, POSITIVE
 
 DPI = 200  # for screens with two pixels for each point
@@ -22,7 +25,12 @@ COLOURS = POSITIVE, NEGATIVE, "#3d7f4c", "#8c2d5a", GREY, "#5b8fc4", "#d99a52"
 
 
 def style(gallery_conf: dict[str, Any], name: str) -> None:
-    """Give every script the style of ``nv.plots``; sphinx-gallery calls this before each script."""
+    """Give every script the style of ``nv.plots``; sphinx-gallery calls this before each script.
+
+    The message about the first compilation is printed here, where no page shows it.
+    """
+    with contextlib.redirect_stderr(io.StringIO()):
+        announce_compilation()  # once in a process
     plt.rcdefaults()
     plt.rcParams.update(
         {
@@ -74,6 +82,8 @@ def save_thumbnail(figure: Figure, path: Path) -> None:
     for line in axes.lines:
         line.set_linewidth(2.0)
     figure.set_size_inches(THUMBNAIL_INCHES)
+    figure.set_layout_engine("none")
+    axes.set_position((0.04, 0.05, 0.92, 0.91))  # also the place of the axes that were removed
     figure.savefig(path, dpi=DPI)
 
 

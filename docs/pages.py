@@ -9,6 +9,7 @@
 - ``nv.separate(X, y)`` and the names of classes link to the reference, and ids such as (B3) to the
   page of the items.
 - Subscripts such as a_i are typeset outside of code.
+- The page of all options shows them in the groups of ``--help``, and the examples as code.
 - Every page has a title and a description for link previews.
 """
 
@@ -20,11 +21,14 @@ from html import escape
 from pydoc import locate
 from typing import Any, ClassVar
 
+import click
 from docutils import nodes
 from outputs import table_lines
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
+
+from novikoff.cli.options import Command
 
 _BLOCK = re.compile(r"^```([^\n]*)\n(.*?)^```\n", re.DOTALL | re.MULTILINE)
 _HEAD = """---
@@ -223,9 +227,45 @@ def preview(
         context["metatags"] += f'<meta {kind}="{value}" content="{escape(content)}">\n'
 
 
+def examples_as_code(app: Sphinx, ctx: click.Context, lines: list[str]) -> None:
+    """Show the examples in a command's help as code; sphinx-click has made a line block of them."""
+    if "| Examples:" not in lines:
+        return
+    start = lines.index("| Examples:")
+    examples = [line.removeprefix("|").strip() for line in lines[start + 1 :]]
+    block = [f"   $ {line}" for line in examples if line]
+    lines[start:] = [".. code-block:: console", "", *block, ""]
+
+
+def options_in_groups(app: Sphinx, ctx: click.Context, lines: list[str]) -> None:
+    """Put the options of a command under the headings of its help."""
+    if not isinstance(ctx.command, Command) or not ctx.command.headings:
+        return
+    starts = [k for k, line in enumerate(lines) if line.startswith(".. option::")]
+    ends = [*starts[1:], len(lines)]
+    blocks = {
+        lines[k].split()[2].rstrip(","): lines[k:end] for k, end in zip(starts, ends, strict=True)
+    }
+    grouped = list[str]()
+    for heading, params in ctx.command.headings.items():
+        texts = [blocks.pop(param.opts[0], []) for param in params]
+        if any(texts):
+            grouped += [f".. rubric:: {heading}", "", *(line for text in texts for line in text)]
+    others = [line for block in blocks.values() for line in block]
+    lines[:] = [*others, *grouped]
+
+
+def no_arguments(app: Sphinx, ctx: click.Context, lines: list[str]) -> None:
+    """Leave out the list of arguments: it has only their names, which the usage has too."""
+    lines.clear()
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """What Sphinx calls."""
     app.connect("source-read", as_cells)
+    app.connect("sphinx-click-process-description", examples_as_code)
+    app.connect("sphinx-click-process-options", options_in_groups)
+    app.connect("sphinx-click-process-arguments", no_arguments)
     app.connect("html-page-context", preview)
     app.add_post_transform(LinkNames)
     app.add_post_transform(Typeset)

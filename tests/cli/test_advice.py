@@ -104,8 +104,15 @@ def test_wide_data_has_a_word_on_logistic_regression(
 def test_other_files_in_the_place_of_a_model_are_named(tmp_path: Path) -> None:
     path = put(tmp_path, "a,y\n1,p\n2,q\n")
     assert inside("fit", path, "--out", tmp_path).code == 0
-    refused(inside("info", tmp_path / "data.cert.json"), "novikoff verify checks certificates")
+    said = "looks like a certificate, which novikoff verify checks against the data."
+    refused(inside("info", tmp_path / "data.cert.json"), said)
     refused(inside("predict", path, tmp_path / "data.novikoff"), "novikoff fit and stream write")
+    model = tmp_path / "data.novikoff"
+    refused(
+        inside("verify", model, path), f"is a model; its certificate is {tmp_path}/data.cert.json."
+    )
+    (tmp_path / "data.cert.json").unlink()
+    refused(inside("verify", model, path), "is a model, and verify checks certificates.")
 
 
 def test_a_continuous_target_gets_a_note(tmp_path: Path, files: Files) -> None:

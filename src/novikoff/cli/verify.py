@@ -6,6 +6,7 @@ import math
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -86,6 +87,10 @@ def command(certificate: str, data: str, **values: Any) -> None:
             raise ValueError(
                 f"{certificate} is not a certificate, and the certificate comes first: {order}"
             ) from None
+        if certificate.endswith(MODEL_ENDING) and Path(certificate).is_file():
+            proof = sibling(certificate, MODEL_ENDING, CERTIFICATE_ENDING)
+            what = f"; its certificate is {proof}" if proof else ", and verify checks certificates"
+            raise ValueError(f"{certificate} is a model{what}.") from None
         if isinstance(error, CertificateError):
             raise ValueError(f"{certificate}: {error}") from None
         raise

@@ -153,11 +153,11 @@ def _unpack(content: bytes) -> tuple[Body, Tensors]:
     """Return the header and the tensors in the bytes of a safetensors file."""
     length = int.from_bytes(content[:8], "little")
     if len(content) < 8 or length > min(len(content) - 8, 2 * MAX_HEADER_BYTES):
-        json_text = content[:1] == b"{"
-        what = "; it looks like JSON: novikoff verify checks certificates" if json_text else ""
         raise InvalidJsonError(
-            "it is not a safetensors file, or not whole; models are files that novikoff fit and "
-            f"stream write, NAME.novikoff{what}"
+            "it looks like a certificate, which novikoff verify checks against the data"
+            if content[:1] == b"{"
+            else "it is not a safetensors file, or not whole; models are files that novikoff fit "
+            "and stream write, NAME.novikoff"
         )
     try:
         tensors: dict[str, Array] = dict(load_tensors(content))
