@@ -88,8 +88,8 @@ def command(certificate: str, data: str, **values: Any) -> None:
                 f"{certificate} is not a certificate, and the certificate comes first: {order}"
             ) from None
         if certificate.endswith(MODEL_ENDING) and Path(certificate).is_file():
-            proof = sibling(certificate, MODEL_ENDING, CERTIFICATE_ENDING)
-            what = f"; its certificate is {proof}" if proof else ", and verify checks certificates"
+            file = sibling(certificate, MODEL_ENDING, CERTIFICATE_ENDING)
+            what = f"; its certificate is {file}" if file else ", and verify checks certificates"
             raise ValueError(f"{certificate} is a model{what}.") from None
         if isinstance(error, CertificateError):
             raise ValueError(f"{certificate}: {error}") from None
