@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from novikoff.core.model import LinearModel
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.schemes import OneVsOne
-from novikoff.core.updates import numbers_of, passive_aggressive, perceptron
+from novikoff.core.updates import passive_aggressive, perceptron, update_as_array
 from tests.cases import csr, planted_integers
 
 
@@ -45,7 +45,7 @@ def test_rows_in_pieces_and_one_by_one_are_the_same(
         models[1].learn(rows[part], codes[part], update, sample_weight=weights[part])
     columns = np.arange(6) if sparse else np.arange(0)
     for i in np.flatnonzero(weights).tolist():
-        numbers = numbers_of(update, True)
+        numbers = update_as_array(update, True)
         before, _ = models[2].learn_one(columns, X[i], codes[i], numbers, weights[i])
         assert wrong[i] == (models[2].scheme.choose_or_tie(before[None, :])[0] != codes[i])
     assert 0 < wrong.sum() < np.count_nonzero(weights)
@@ -79,7 +79,7 @@ def test_a_piece_that_fails_changes_nothing(n_classes: int, sparse: bool) -> Non
         assert state(model) == before
     with pytest.raises(ValueError, match="51 features, but 50 are expected"):
         model.learn(np.ones((1, 51)), codes[:1], perceptron())
-    numbers = numbers_of(perceptron(step_size=1e5), True)
+    numbers = update_as_array(perceptron(step_size=1e5), True)
     with pytest.raises(ValueError, match="range of float64"):
         model.learn_one(np.arange(50), np.full(50, 1e308), 0, numbers)
     assert state(model) == before

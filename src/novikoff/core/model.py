@@ -212,7 +212,7 @@ class Model(ABC):
         """Learn one example; return its scores before the update, and the number of updated rules.
 
         If ``columns`` is empty, ``values`` is a dense vector. ``code`` is the class. ``numbers`` is
-        the update rule of a linear model (`novikoff.core.updates.numbers_of`). The step is
+        the update rule of a linear model (`novikoff.core.updates.update_as_array`). The step is
         multiplied by ``factor``. If a number would leave the range of float64, ValueError is raised
         and nothing is learned.
         """

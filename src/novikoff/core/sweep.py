@@ -193,7 +193,7 @@ def step_all_rules(
 
     The scores before the step are written to ``scores``. If a number would leave the range of
     float64, the function returns −1 and changes nothing else. ``numbers`` is the result of
-    `updates.numbers_of`.
+    `updates.update_as_array`.
     """
     update = Update(numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5])
     bias, last = numbers[6], len(W) - 1

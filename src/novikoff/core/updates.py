@@ -65,7 +65,7 @@ def relaxation(eta: float = 1.0, threshold: float = 0.0) -> Update:
     return Update(float(threshold), eta=float(eta), goal=float(threshold))
 
 
-def numbers_of(update: Update, fit_intercept: bool) -> Vector:
+def update_as_array(update: Update, fit_intercept: bool) -> Vector:
     """Return an update rule, and whether there is a bias, as an array, which Numba reads faster."""
     return np.array([*update, float(fit_intercept)])
 

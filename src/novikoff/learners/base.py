@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from itertools import count
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, cast
@@ -43,11 +44,28 @@ _OTHER_NAMES = {
 }
 
 
+@dataclass(eq=False)
+class Learned:
+    """What a learner has learned, and what it remembers for the next example."""
+
+    model: Model  # may have columns in reserve for new features
+    grows: bool = False  # whether `learn_one` may add new classes
+    # The parameters that were checked last, and the update rule that follows from them.
+    checked: tuple[object, Vector] | None = None
+    columns: dict[Hashable, int] | None = None  # the column of each feature, when first needed
+    labels: list[Hashable] = field(init=False)  # the classes, as Python objects
+    codes: dict[Hashable, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.labels = self.model.classes.tolist()
+        self.codes = {label: code for code, label in enumerate(self.labels)}
+
+
 class LinearLearner(ClassifierMixin, BaseEstimator):
     """A classifier whose rules are linear in the features, or in the feature space of a kernel.
 
     This class has the methods that predict. Its subclasses have ``fit``, which makes a model and
-    stores it by `hold_model`.
+    stores it as `Learned`.
     """
 
     fit_intercept: bool
@@ -55,11 +73,8 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
     n_features_in_: int
     _allowed: ClassVar[Mapping[str, Allowed]]  # the condition on each parameter
     _model_class: ClassVar[type[Model]] = LinearModel
-    _held: Model  # may have columns in reserve for new features
-    _labels: list[Hashable]
-    _codes: dict[Hashable, int]
-    _vocabulary: dict[Hashable, int] | None  # the column of each feature, made when first needed
-    _feature_names: npt.NDArray[np.object_]
+    _learned: Learned | None = None
+    _names: list[Hashable] | None = None  # the names of the features, if they have names
 
     if not TYPE_CHECKING:  # type checkers read the parameters of the subclasses
 
@@ -78,17 +93,12 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
         return tags
 
     def __sklearn_is_fitted__(self) -> bool:
-        return "_held" in self.__dict__
+        return self._learned is not None
 
     @property
     def model_(self) -> Model:
         """The fitted `novikoff.core.model.Model`: classes, arrays and counts of all rules."""
         return self._fitted("model_")
-
-    def _hold(self, model: Model, vocabulary: dict[Hashable, int] | None = None) -> None:
-        self._held, self._vocabulary = model, vocabulary
-        self._labels = model.classes.tolist()
-        self._codes = {label: code for code, label in enumerate(self._labels)}
 
     @contextmanager
     def _all_or_nothing(self) -> Iterator[None]:
@@ -103,6 +113,7 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
     def _prepare(self, X: MatrixLike, y: npt.ArrayLike | None) -> tuple[Rows, Model, Indices]:
         """Check parameters, rows and labels; return rows, a blank model, and class codes."""
         check_parameters(self)
+        self._names = None
         matrix, labels = check_rows_and_labels(self, X, y, reset=True)
         classes, codes = np.unique(labels, return_inverse=True)
         if len(classes) < 2:
@@ -146,22 +157,17 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
     @property
     def feature_names_in_(self) -> npt.NDArray[np.object_]:
         """The names of the features, if all of them are strings."""
-        names: npt.NDArray[np.object_] | None = self.__dict__.get("_feature_names")
-        if names is None and self.__dict__.get("_vocabulary"):
-            vocabulary = self._features()
-            if all(isinstance(feature, str) for feature in vocabulary):
-                names = self._feature_names = np.array(list(vocabulary), dtype=object)
-        if names is None:
+        if not self._names or not all(isinstance(name, str) for name in self._names):
             raise AttributeError("The features have no names.")
-        return names
+        return np.array(self._names, dtype=object)
 
     @feature_names_in_.setter
     def feature_names_in_(self, names: npt.NDArray[np.object_]) -> None:
-        self._feature_names = names
+        self._names = list(names)
 
     @feature_names_in_.deleter
     def feature_names_in_(self) -> None:
-        self.__dict__.pop("_feature_names", None)
+        self._names = None
 
     def decision_function(self, X: MatrixLike) -> Vector:
         """Compute the scores f(x) of rows.
@@ -183,7 +189,7 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
         if hasattr(X, "__dask_graph__"):
             return self._lazily(X, self.decision_function)
         scores = self._scores(X)
-        return self._held.scheme.decision(scores)
+        return self.model_.scheme.decision(scores)
 
     def predict(self, X: MatrixLike) -> Labels:
         """Predict the class of each row; f(x) = 0 means the negative class (A1).
@@ -202,7 +208,7 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
         if hasattr(X, "__dask_graph__"):
             return self._lazily(X, self.predict)
         scores = self._scores(X)
-        return self._held.classes[self._held.scheme.choose(scores)]
+        return self.model_.classes[self.model_.scheme.choose(scores)]
 
     def predict_one(self, x: Example) -> Hashable:
         """Predict the class of one example (A5).
@@ -217,19 +223,20 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
         label
             A label from ``classes_``, or None before any example was learned.
         """
-        if "_held" not in self.__dict__:
+        if self._learned is None:
             return None
-        model, (columns, values) = self._held, self._locate(x)
-        if len(self._labels) <= 2 and isinstance(model, LinearModel) and not model.averages:
+        model, labels = self._learned.model, self._learned.labels
+        columns, values = self._locate(self._learned, x)
+        if len(labels) <= 2 and isinstance(model, LinearModel) and not model.averages:
             w = model.W[:, 0]  # equals the general case below, in half the time
             score = values.dot(w[columns] if len(columns) > 0 else w[: len(values)]) + w[-1]
             if -LARGEST <= score <= LARGEST:
-                return self._labels[min(int(score > 0.0), len(self._labels) - 1)]
+                return labels[min(int(score > 0.0), len(labels) - 1)]
         scores = model.score_one(columns, values)
         if not np.isfinite(scores).all():
             check_example(x)
             raise OutOfRangeError(TOO_LARGE)
-        return self._labels[int(model.scheme.choose(scores[None, :])[0])]
+        return labels[int(model.scheme.choose(scores[None, :])[0])]
 
     def _lazily(self, X: Any, method: Callable[[Any], Any]) -> Any:
         """Apply a method to each chunk of a Dask collection; return a Dask array."""
@@ -244,11 +251,13 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
 
     def _fitted(self, name: str) -> Model:
         """The model; AttributeError about the attribute ``name`` if nothing is fitted."""
-        if "_held" not in self.__dict__:
+        learned = self._learned
+        if learned is None:
             raise AttributeError(f"{type(self).__name__} has no {name} before it is fitted.")
-        if self._held.n_features != self.n_features_in_:
-            self._hold(self._held.with_features(self.n_features_in_), self._vocabulary)
-        return self._held
+        if learned.model.n_features != self.n_features_in_:
+            learned = replace(learned, model=learned.model.with_features(self.n_features_in_))
+            self._learned = learned
+        return learned.model
 
     def _scores(self, X: MatrixLike) -> Vector:
         check_is_fitted(self)
@@ -259,7 +268,9 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
             finite_rows(self, rows, True)  # raises an error with row and column if X is not finite
             raise
 
-    def _locate(self, x: Example, new: dict[Hashable, int] | None = None) -> tuple[Indices, Vector]:
+    def _locate(
+        self, learned: Learned, x: Example, new: dict[Hashable, int] | None = None
+    ) -> tuple[Indices, Vector]:
         """Return the columns and the values of one example; values may be infinite or NaN.
 
         A vector has all columns; an empty array of columns stands for all columns. Unknown features
@@ -277,7 +288,10 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
                     f"x has shape {vector.shape}, but {self.n_features_in_} features are expected."
                 )
             return NO_COLUMNS, vector
-        known = self._features()
+        if learned.columns is None:
+            names = range(self.n_features_in_) if self._names is None else self._names
+            learned.columns = {name: column for column, name in enumerate(names)}
+        known = learned.columns
         with suppress(KeyError):  # the common case
             return np.fromiter(map(known.__getitem__, x), np.int64, len(x)), example_values(x)
         unknown = [feature for feature in x if feature not in known]
@@ -288,14 +302,7 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
         numbered = len(known) > 0 and all(isinstance(feature, Integral) for feature in known)
         if numbered and not any(isinstance(feature, Integral) for feature in x):
             raise ValueError("The features have no names: use column numbers as keys of the dict.")
-        return self._locate({feature: value for feature, value in x.items() if feature in known})
-
-    def _features(self) -> dict[Hashable, int]:
-        """The column of each feature, by its name, or by its number if there are no names."""
-        if self._vocabulary is None:
-            names = self.__dict__.get("_feature_names", range(self.n_features_in_))
-            self._vocabulary = {name: column for column, name in enumerate(names)}
-        return self._vocabulary
+        return self._locate(learned, {name: value for name, value in x.items() if name in known})
 
 
 def check_parameters(learner: LinearLearner) -> None:
@@ -309,29 +316,28 @@ def check_parameters(learner: LinearLearner) -> None:
             )
 
 
-def hold_model(learner: LinearLearner, model: Model, names: Sequence[object] | None = None) -> None:
+def hold_model(
+    learner: LinearLearner,
+    model: Model,
+    names: Sequence[Hashable] | None = None,
+    *,
+    grows: bool = False,
+) -> None:
     """Store a model in a learner as its fitted model.
 
     ``names`` are the names of the features, if they have names. If all names are strings, they
-    become ``feature_names_in_``. Other names are the keys of dicts that were learned.
+    become ``feature_names_in_``. Other names are the keys of dicts that were learned. If the model
+    ``grows``, `OnlineLearner.learn_one` may add new classes.
     """
-    learner._hold(model)
+    learner._learned = Learned(model, grows)
     learner.n_features_in_ = model.n_features
-    learner.__dict__.pop("_feature_names", None)
-    if names is None:
-        return
-    if all(isinstance(name, str) for name in names):
-        learner._feature_names = np.array(names, dtype=object)
-    else:
-        vocabulary = {name: column for column, name in enumerate(names)}
-        learner._vocabulary = vocabulary
+    learner._names = None if names is None else list(names)
 
 
-def names_of(learner: LinearLearner) -> list[object] | None:
+def names_of(learner: LinearLearner) -> list[Hashable] | None:
     """Return the names of the features of a fitted learner; None if features have numbers only."""
-    listed: Iterable[object] | None = learner.__dict__.get("_feature_names", learner._vocabulary)
-    names = None if listed is None else list(listed)
-    return None if names == list(range(learner.n_features_in_)) else names
+    names = learner._names
+    return None if names is None or names == list(range(len(names))) else list(names)
 
 
 def linear(model: Model) -> LinearModel:

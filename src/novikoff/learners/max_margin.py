@@ -25,7 +25,7 @@ from novikoff.geometry.margin import Interval, LargestMargin, largest_margin
 from novikoff.geometry.separability import find_verdict
 from novikoff.geometry.verdict import Verdict
 from novikoff.learners.arrays import MatrixLike
-from novikoff.learners.base import LinearLearner, linear, one_or_each
+from novikoff.learners.base import Learned, LinearLearner, linear, one_or_each
 from novikoff.learners.parameters import (
     BOOLEAN,
     MULTI_CLASS,
@@ -152,7 +152,7 @@ class MaxMargin(LinearLearner):
             planes, supports, duals, verdicts = map(list, zip(*fits, strict=True))
             linear(model).W[:] = np.column_stack([plane.w for plane in planes])
             _check_predictions(model, rows, codes)
-            self._hold(model)
+            self._learned = Learned(model)
             self.margin_ = one_or_each([plane.margin for plane in planes])
             self.support_ = one_or_each(supports)
             self.dual_coef_, self.verdict_ = one_or_each(duals), one_or_each(verdicts)

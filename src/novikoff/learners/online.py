@@ -10,6 +10,7 @@ from __future__ import annotations
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
 from operator import attrgetter
 from typing import ClassVar, Literal, Self, TypeAlias
 
@@ -27,7 +28,7 @@ from novikoff.core.rows import Vector
 from novikoff.core.runs import Plan, Run
 from novikoff.core.stops import Limits, Stop
 from novikoff.core.trace import Trace
-from novikoff.core.updates import Update, numbers_of
+from novikoff.core.updates import Update, update_as_array
 from novikoff.formats.fitted_state import read_run, write_run
 from novikoff.formats.model_record import Body
 from novikoff.learners.arrays import (
@@ -41,7 +42,13 @@ from novikoff.learners.arrays import (
     codes_among,
     example_vector,
 )
-from novikoff.learners.base import LinearLearner, check_parameters, hold_model, one_or_each
+from novikoff.learners.base import (
+    Learned,
+    LinearLearner,
+    check_parameters,
+    hold_model,
+    one_or_each,
+)
 from novikoff.learners.parameters import (
     AVERAGE,
     BOOLEAN,
@@ -132,10 +139,6 @@ class OnlineLearner(LinearLearner, ABC):
         "n_jobs": JOBS,
         "verbose": VERBOSE,
     }
-    _open: bool  # whether `learn_one` may add new classes
-    # The parameters that `_step` checked last, and the numbers of the update rule for them.
-    _checked: tuple[object, Vector] | None = None
-
     # A function that reads the parameters in `STRUCTURE` and the parameters on which `_update`
     # depends. `_step` checks the parameters again only when one of these has changed.
     _rule_parameters: ClassVar[attrgetter[object]]
@@ -167,7 +170,7 @@ class OnlineLearner(LinearLearner, ABC):
         """
         with self._all_or_nothing():
             limits = Limits(self.max_epochs, self.max_updates, self.max_seconds)
-            before = self.model_ if self.warm_start and "_held" in self.__dict__ else None
+            before = self.model_ if self.warm_start and self._learned is not None else None
             given, blank, codes = self._prepare(X, y)
             model = self._first_model(blank, before, start)
             factors = check_sample_weight(sample_weight, self.class_weight, model.classes, codes)
@@ -216,8 +219,7 @@ class OnlineLearner(LinearLearner, ABC):
 
     def _conclude(self, model: Model, run: Run, seed: int) -> None:
         """Store the model of a run, and set the attributes that describe the run."""
-        self._hold(model)
-        self._open = False
+        self._learned = Learned(model)
         self.n_iter_ = run.epochs
         self.converged_ = run.converged
         counts = run.update_counts
@@ -267,7 +269,7 @@ class OnlineLearner(LinearLearner, ABC):
     ) -> Self:
         with self._all_or_nothing():
             check_parameters(self)
-            first = "_held" not in self.__dict__
+            first = self._learned is None
             X, y = check_rows_and_labels(self, X, y, reset=first)
             if first:
                 if classes is None:
@@ -280,7 +282,7 @@ class OnlineLearner(LinearLearner, ABC):
                     f"classes={np.unique(classes).tolist()} differs from the classes of the first "
                     f"call, {self.classes_.tolist()}: pass the same classes, or None."
                 )
-            check_unchanged(self, self._held)
+            check_unchanged(self, self.model_)
             codes = codes_among(y, self.classes_)
             class_factor(self.class_weight, None)  # rejects 'balanced' with an error
             factors = check_sample_weight(sample_weight, self.class_weight, self.classes_, codes)
@@ -320,29 +322,30 @@ class OnlineLearner(LinearLearner, ABC):
         learn_example(self, x, y)
         return self
 
-    def _step(self, x: Example, y: Hashable) -> tuple[Vector, int]:
+    def _step(self, learned: Learned, x: Example, y: Hashable) -> tuple[Vector, int]:
         """Learn one example; return its scores before the update, and the code of its class.
 
         New classes and features are added after the example has been learned, so that an exception
         leaves the learner unchanged.
         """
         new: dict[Hashable, int] = {}
-        model, checked = self._held, self._checked
-        given = self._rule_parameters(self)
-        if checked is None or checked[0] != given:
+        model, grows, checked = learned.model, learned.grows, learned.checked
+        parameters = self._rule_parameters(self)
+        if checked is None or checked[0] != parameters:
             check_parameters(self)
             check_can_stream(self)
             check_unchanged(self, model)
-            checked = given, numbers_of(self._update(), model.fit_intercept)
-        columns, values = self._locate(x, new)
+            checked = parameters, update_as_array(self._update(), model.fit_intercept)
+        columns, values = self._locate(learned, x, new)
         if new and self.n_features_in_ + len(new) > model.n_features:
             model = model.with_features(self._capacity(self.n_features_in_ + len(new)))
         try:
-            code = self._codes[y]
+            code = learned.codes[y]
         except (KeyError, TypeError):
             label = _single_label(y)
-            if not self._open:
-                raise ValueError(f"y={label!r} is not one of the classes {self._labels}.") from None
+            if not grows:
+                known = learned.labels
+                raise ValueError(f"y={label!r} is not one of the classes {known}.") from None
             model = model.with_class(label)
             code = model.classes.tolist().index(label)
         factor = 1.0
@@ -357,20 +360,19 @@ class OnlineLearner(LinearLearner, ABC):
         except ValueError:
             check_example(x)  # raises a clearer error if a value is not finite
             raise
-        if model is not self._held:
-            self._hold(model, self._vocabulary)
-        self._checked = checked
+        learned.checked = checked
+        if model is not learned.model:
+            learned = self._learned = replace(learned, model=model)
         if new:
-            self._features().update(new)
+            if self._names is None:
+                self._names = list(range(self.n_features_in_))
+            self._names.extend(new)
             self.n_features_in_ += len(new)
-            self.__dict__.pop("_feature_names", None)
+            if learned.columns is not None:
+                learned.columns.update(new)
         if self.converged_ and (moved > 0 or model.averages):
             self._forget_fit()
         return scores, code
-
-    def _hold(self, model: Model, vocabulary: dict[Hashable, int] | None = None) -> None:
-        super()._hold(model, vocabulary)
-        self._checked = None
 
     def _capacity(self, n_features: int) -> int:
         """The number of columns to allocate for ``n_features`` features of dicts.
@@ -381,12 +383,13 @@ class OnlineLearner(LinearLearner, ABC):
         function = callable(getattr(self, "kernel", None))
         return n_features if function else 2 * n_features
 
-    def _begin(self, classes: npt.ArrayLike, n_features: int, *, grows: bool = False) -> None:
+    def _begin(self, classes: npt.ArrayLike, n_features: int, *, grows: bool = False) -> Learned:
         """Begin a stream. If it ``grows``, new classes may appear."""
-        hold_model(self, self._blank(classes, n_features), self.__dict__.get("_feature_names"))
-        self._open = grows
+        self._learned = Learned(self._blank(classes, n_features), grows)
+        self.n_features_in_ = n_features
         self.n_iter_ = 0
         self.converged_ = False
+        return self._learned
 
     def _forget_fit(self) -> None:
         """Delete the attributes that describe a fit, which no longer hold after a stream."""
@@ -465,16 +468,15 @@ def learn_example(
     The first example begins a stream. ``classes`` are all labels that the stream will have; if it
     is None, new classes may appear.
     """
-    if learner.__sklearn_is_fitted__():
-        return learner._step(x, y)
+    if learner._learned is not None:
+        return learner._step(learner._learned, x, y)
     with learner._all_or_nothing():
         vector = example_vector([] if isinstance(x, Mapping) else x)
         if vector.ndim != 1 or not np.isfinite(vector).all():
             raise ValueError("x must be a dict or a vector of finite numbers.")
         check_parameters(learner)
         known = np.array([_single_label(y)] if classes is None else list(classes))
-        learner._begin(known, len(vector), grows=classes is None)
-        return learner._step(x, y)
+        return learner._step(learner._begin(known, len(vector), grows=classes is None), x, y)
 
 
 def adopt_stream(
@@ -485,17 +487,16 @@ def adopt_stream(
     ``names`` are the names of the features; None keeps the names that the learner has. If the
     stream ``grows``, `OnlineLearner.learn_one` may add new classes.
     """
-    if learner.__dict__.get("_held") is not model:
-        known_names = learner.__dict__.get("_feature_names")
-        hold_model(learner, model, known_names if names is None else names[: model.n_features])
-        learner._open = grows
-        learner.n_iter_ = learner.__dict__.get("n_iter_", 0)
+    if learner._learned is None or learner._learned.model is not model:
+        known_names = learner._names if names is None else names[: model.n_features]
+        learner.n_iter_ = 0 if learner._learned is None else learner.n_iter_
+        hold_model(learner, model, known_names, grows=grows)
     learner._forget_fit()
 
 
 def accepts_new_classes(learner: OnlineLearner) -> bool:
     """Whether `OnlineLearner.learn_one` may add new classes to a fitted learner."""
-    return learner._open
+    return learner._learned is not None and learner._learned.grows
 
 
 def check_unchanged(learner: OnlineLearner, model: Model) -> None:
@@ -520,12 +521,14 @@ def check_unchanged(learner: OnlineLearner, model: Model) -> None:
 
 def run_fields(learner: OnlineLearner) -> Body:
     """Return the results of a fit that are not in the model, as JSON values for a model file."""
-    return write_run(int(learner.n_iter_), converged=learner.converged_, grows=learner._open)
+    grows = accepts_new_classes(learner)
+    return write_run(int(learner.n_iter_), converged=learner.converged_, grows=grows)
 
 
 def restore_run(learner: OnlineLearner, fitted: Body) -> None:
     """Set the attributes that `run_fields` returned; InvalidJsonError if they are invalid."""
-    learner.n_iter_, learner.converged_, learner._open = read_run(learner.model_, fitted)
+    learner.n_iter_, learner.converged_, grows = read_run(learner.model_, fitted)
+    learner._learned = Learned(learner.model_, grows)
 
 
 def _single_label(y: Hashable) -> Hashable:

@@ -141,7 +141,6 @@ class WeightLearner(OnlineLearner):
             run = rows.fit(plan, model.scheme, model.classes.tolist(), self.fit_intercept)
             model.W, model.totals = run.W, run.totals
             hold_model(self, model, [str(name) for name in rows.names] if rows.named else None)
-            self._open = False
             self.n_iter_ = run.epochs
             self.converged_ = run.converged
             self.mixed_updates_ = np.array([float(value) for value in run.mixed_updates])

@@ -27,6 +27,7 @@ from novikoff.learners.arrays import (
     check_start,
 )
 from novikoff.learners.base import (
+    Learned,
     LinearLearner,
     check_parameters,
     hold_model,
@@ -292,9 +293,8 @@ columns.'
     ) -> Limits:
         """Fit every rule; return the limits, which say whether Ctrl-C was pressed."""
         limits = Limits(updates=self.max_updates, seconds=self.max_seconds)
-        before = (
-            self.model_.prediction_weights() if self.warm_start and "_held" in vars(self) else None
-        )
+        learned = self.warm_start and self._learned is not None
+        before = self.model_.prediction_weights() if learned else None
         rows, blank, codes = self._prepare(X, y)
         model = linear(blank)
         start = check_start(*given, model.n_rules, model.n_features, self.fit_intercept)
@@ -360,7 +360,7 @@ columns.'
         whole: bool,
     ) -> None:
         """Set the attributes of a fit; errors are ``whole`` numbers if every mistake costs 1."""
-        self._hold(model)
+        self._learned = Learned(model)
         self._describe(
             [int(rule.mistakes) if whole else rule.mistakes for rule in rules],
             [rule.proof for rule in rules],
