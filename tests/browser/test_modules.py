@@ -85,14 +85,15 @@ def test_the_notebook_s_page(browser: Any) -> None:
     context = browser.new_context(viewport={"width": 1200, "height": 900})
     page = context.new_page()
     page.expose_function("kernel", widget.reply)
-    page.set_content('<div id="cell"></div>')
+    page.set_content('<div class="jp-OutputArea-child"><img id="still"></div><div id="cell"></div>')
     shown = nv.lab(np.array(QUESTION["points"])[:, :2], [0, 0, 0, 1])
     page.evaluate(
         """async ([script, question]) => {
           const module = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
           const heard = [];
           const model = {
-            on: (_, callback) => heard.push(callback), get: () => question,
+            on: (_, callback) => heard.push(callback),
+            get: (name) => ({ question, still: "still" })[name],
             send: (message) => kernel(message).then((told) => heard.forEach((f) => f(told))),
           };
           (await import(module)).default.render({ model, el: document.getElementById("cell") });
@@ -101,6 +102,7 @@ def test_the_notebook_s_page(browser: Any) -> None:
     )
     page.wait_for_selector(".lab[data-settled=true][data-kind=separable]")
     assert "at most ⌊R²/γ²⌋ = 51 mistakes" in page.inner_text("#verdict")
+    assert page.locator("#still").is_hidden()  # the picture for readers without a kernel
     assert page.locator("#link").count() == 0  # the address is the notebook's
     page.locator(".dot").first.focus()
     page.keyboard.press("f")

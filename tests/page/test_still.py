@@ -67,10 +67,18 @@ def test_names_and_an_empty_plane() -> None:
     assert answer["sentence"] in " ".join(text.text or "" for text in picture.iter(f"{SVG}text"))
 
 
-def test_the_widget_leaves_the_picture_in_its_cell() -> None:
+def test_the_widget_leaves_the_picture_in_its_cell(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("anywidget", reason="the widget needs anywidget")
     shown = nv.lab([[0, 0], [1, 1], [0, 1], [1, 0]], [0, 0, 1, 1])
-    bundle, _ = shown._repr_mimebundle_()
-    assert "application/vnd.jupyter.widget-view+json" in bundle
-    assert bundle["text/plain"] == "Inseparable, proved: no line separates rows 1, 2, 3, 4."
-    assert bundle["image/svg+xml"].count("<circle") == 4
+    outputs = list[dict[str, str]]()
+    monkeypatch.setattr("IPython.display.display", lambda bundle, **words: outputs.append(bundle))
+    shown._ipython_display_()
+    picture, page = outputs
+    said = "Inseparable, proved: no line separates rows 1, 2, 3, 4."
+    assert picture["text/plain"] == page["text/plain"] == said
+    assert picture["image/svg+xml"].count("<circle") == 4
+    assert f'<img id="{shown.still}" alt="{said}"' in picture["text/html"]
+    # Exports prefer a widget, which they cannot run, to every other form of the same output.
+    view = "application/vnd.jupyter.widget-view+json"
+    assert view in page
+    assert view not in picture

@@ -1,7 +1,15 @@
-"""The page in a notebook: an anywidget with the same modules and the same answers."""
+"""The page in a notebook: an anywidget with the same modules and the same answers.
+
+A cell has two outputs: a picture, and below it the page. The page hides the picture as soon as the
+kernel has answered. Exports of a notebook and websites, where no kernel runs, show the picture:
+they prefer a widget, which stays empty there, to every other form of the same output.
+"""
 
 from __future__ import annotations
 
+import base64
+import uuid
+from html import escape
 from importlib import import_module
 from typing import Any
 
@@ -20,6 +28,8 @@ SCRIPT = """
 function render({ model, el }) {
   const open = new Map();
   model.on("msg:custom", ({ number, good, sentence }) => {
+    const still = document.getElementById(model.get("still"));
+    if (still) (still.closest(".jp-OutputArea-child") ?? still).style.display = "none";
     const [resolve, reject] = open.get(number) ?? [];
     open.delete(number);
     if (sentence) reject?.(new Refusal(sentence));
@@ -75,20 +85,31 @@ def lab(X: object = None, y: npt.ArrayLike | None = None, **options: Any) -> Any
         _css = (STATIC / "lab.css").read_text(encoding="utf-8")
         question = traitlets.Dict().tag(sync=True)
 
-        def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-            """The page for a notebook that runs it, and a picture and a sentence for others."""
-            bundle, metadata = super()._repr_mimebundle_(**kwargs)
+        still = traitlets.Unicode().tag(sync=True)
+
+        def _ipython_display_(self) -> None:
+            """Show the picture, and below it the page."""
+            display = import_module("IPython.display").display
             asked = Question.from_json(self.question)
             answer = run_answer(asked)
-            still = {
-                "image/svg+xml": still_picture(asked, answer),
-                "text/plain": answer["sentence"],
-            }
-            return bundle | still, metadata
+            display(_picture(still_picture(asked, answer), self.still, answer), raw=True)
+            page, metadata = self._repr_mimebundle_()
+            display(page | {"text/plain": answer["sentence"]}, metadata=metadata, raw=True)
 
-    widget = LabWidget(question=question)
+    widget = LabWidget(question=question, still=f"novikoff-{uuid.uuid4().hex}")
     widget.on_msg(lambda _, message, buffers: widget.send(reply(message)))
     return widget
+
+
+def _picture(svg: str, name: str, answer: dict[str, Any]) -> dict[str, str]:
+    """The picture as an output of a notebook; ``name`` is the id by which the page finds it."""
+    source = "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode()
+    words = escape(answer["sentence"])
+    return {
+        "text/html": f'<img id="{name}" alt="{words}" src="{source}">',
+        "image/svg+xml": svg,
+        "text/plain": answer["sentence"],
+    }
 
 
 def reply(message: dict[str, Any]) -> dict[str, Any]:
