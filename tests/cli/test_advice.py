@@ -24,7 +24,9 @@ def test_all_columns_of_text_are_named_at_once(tmp_path: Path) -> None:
     head, rows = "a,city,b,colour,size,y\n", "1,Rome,2,red,{},p\n2,Bonn,3,blue,{},q\n"
     path = put(tmp_path, head + rows.format(1, 2))
     refused(
-        inside("fit", path), 'row 1, column "city" holds "Rome"', 'text is also in column "colour"'
+        inside("fit", path),
+        'row 1 (line 2), column "city" holds "Rome"',
+        'text is also in column "colour"',
     )
     path = put(tmp_path, head + rows.format("S", "L"))
     refused(inside("fit", path), 'also in columns "colour", "size": --one-hot \'*\' takes all')
@@ -54,7 +56,10 @@ def test_a_delimiter_that_no_line_has_is_named(tmp_path: Path) -> None:
 
 def test_rows_with_missing_values_are_counted_once(tmp_path: Path) -> None:
     path = put(tmp_path, "a,b,y\n1,,p\n,3,q\n3,4,q\n")
-    refused(inside("fit", path), 'row 1, column "b" is missing (2 rows in all have missing values)')
+    refused(
+        inside("fit", path),
+        'row 1 (line 2), column "b" is missing (2 rows in all have missing values)',
+    )
 
 
 def test_advice_does_not_end_with_a_comma(tmp_path: Path) -> None:
@@ -217,4 +222,4 @@ def test_a_column_that_may_name_the_rows_gets_a_note(tmp_path: Path) -> None:
 
 def test_one_text_among_numbers_is_a_slip(tmp_path: Path) -> None:
     path = put(tmp_path, "a,b,y\n1,2,p\n2,hello,q\n3,9,q\n")
-    refused(inside("fit", path), 'row 2, column "b" holds "hello"', "correct this value")
+    refused(inside("fit", path), 'row 2 (line 3), column "b" holds "hello"', "correct this value")

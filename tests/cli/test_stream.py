@@ -190,7 +190,7 @@ def test_a_stream_that_breaks_off_keeps_what_came_before(rows: Path, tmp_path: P
     data.write_bytes(b"".join([*lines[:2501], b"1,2,three,4,low\n"]))
     broken = inside("stream", data, "--save", model)
     assert broken.code == 2
-    assert 'row 2501, column "c" holds "three"' in broken.err
+    assert 'row 2501 (line 2502), column "c" holds "three"' in broken.err
     assert "has learned the rows before" in broken.err
     goes_on(tmp_path / "d.csv", [(content, "9999")])
 
@@ -416,7 +416,7 @@ class TestBadRows:
         data.write_bytes(table(*["red,1,x", "blue,2,y"] * times))
         error = refused(data, "--bad-rows", "skip")
         assert "not one of the first" in error
-        assert 'row 1, column "a" holds "red"' in error
+        assert 'row 1 (line 2), column "a" holds "red"' in error
         assert error.count("a=red") == error.count("--drop a") == 1
         assert "--one-hot" not in error + inside("stream", "--help").out
         assert "needs --bad-rows skip" in refused(data, "--bad-rows-log", tmp_path / "log.csv")

@@ -158,8 +158,24 @@ class TestNumbers:
 
     @pytest.mark.parametrize("text", ["nan(1)", "NaN(2)", "1e5f", "0x1p3", "１", "1.5.", "--1"])
     def test_text_that_a_parser_may_take_for_a_number(self, text: str) -> None:
-        with pytest.raises(DataError, match='row 3, column "a" holds "'):
+        with pytest.raises(DataError, match=r'row 3 \(line 4\), column "a" holds "'):
             parse(f"a,b,c\n1,2,x\n3,4,y\n{text},6,x\n")
+
+    @pytest.mark.parametrize(
+        ("text", "row", "line"),
+        [
+            ("a,b,c\n1,2,x\n\n\nz,4,y\n", 2, 5),
+            ('a,b,c\n1,2,"x\ny"\nz,4,y\n', 2, 4),
+            ("1,2,x\r\n3,4,y\r\nz,4,y\r\n", 3, 3),
+            ("a,b,c\n" + "1,2,x\n" * 300_000 + "z,4,y\n", 300_001, 300_002),
+        ],
+        ids=["blank lines", "a line end in quotes", "no header", "several pieces"],
+    )
+    def test_an_error_names_the_row_and_its_line(self, text: str, row: int, line: int) -> None:
+        with pytest.raises(
+            DataError, match=rf'row {row} \(line {line}\), column "[ax1]+" holds "z"'
+        ):
+            parse(text)
 
     def test_decimal_comma(self) -> None:
         data = parse("a;b;c\n1,5;-2,25e1;x\n,5;3;y\n", ReadOptions(decimal=","))
@@ -262,7 +278,7 @@ class TestMissing:
         assert dense(huge)[2, 0] == pytest.approx(1.7e308)  # the sum would overflow
 
     def test_without_a_label_is_rejected_even_with_means(self) -> None:
-        with pytest.raises(DataError, match='row 4, column "c"'):
+        with pytest.raises(DataError, match=r'row 4 \(line 5\), column "c"'):
             parse(self.TEXT, ReadOptions(missing="mean"))
 
 
@@ -292,9 +308,12 @@ class TestRecipe:
         ("text", "message"),
         [
             ("a,Class\n1,x\n", 'has no columns "colour", "b" (2 of the 3 that are needed)'),
-            ("colour,a,b,Class\nred,1,2,x\nmauve,1,2,x\n", 'row 2, column "colour" holds "mauve"'),
+            (
+                "colour,a,b,Class\nred,1,2,x\nmauve,1,2,x\n",
+                'row 2 (line 3), column "colour" holds "mauve"',
+            ),
             ("colour,a,b\nred,1,2\n", 'no column "Class" for the label'),
-            ("colour,a,b,Class\nred,1,zwei,x\n", 'row 1, column "b" holds "zwei"'),
+            ("colour,a,b,Class\nred,1,zwei,x\n", 'row 1 (line 2), column "b" holds "zwei"'),
         ],
     )
     def test_a_file_that_does_not_fit(self, recipe: Recipe, text: str, message: str) -> None:
@@ -308,7 +327,7 @@ class TestRecipe:
 
     def test_missing_is_rejected_without_means(self) -> None:
         recipe = parse("a,c\n1,2\n,4\n", ReadOptions(missing="drop")).recipe
-        with pytest.raises(DataError, match='row 1, column "a" is missing'):
+        with pytest.raises(DataError, match=r'row 1 \(line 2\), column "a" is missing'):
             parse("a,c\n,2\n", recipe=recipe)
         assert parse(
             "a,c\n,2\n1,2\n", ReadOptions(missing="drop"), recipe=recipe

@@ -426,12 +426,12 @@ BAD_ROWS = [
     (b"spam a:1\nham b:1e999\n", "is infinite", 1),
     (b"spam a:1\nham b:9007199254740993\n", "float64 cannot hold exactly", 1),
     (b"a,y\n" + b"1,1\n2,0\n" * 60 + b"3,maybe\n4,1\n", 'row 121 has the label "maybe"', 120),
-    (b"a,y\n1,1\n2,0\nx,1\n", 'row 3, column "a" holds "x", which is not a number', 2),
-    (b"a,y\n" + b"1,1\n" * 120 + b"x,1\n2,0\n", 'row 121, column "a" holds "x"', 120),
+    (b"a,y\n1,1\n2,0\nx,1\n", r'row 3 \(line 4\), column "a" holds "x", which is not a number', 2),
+    (b"a,y\n" + b"1,1\n" * 120 + b"x,1\n2,0\n", r'row 121 \(line 122\), column "a" holds "x"', 120),
     (b"a,y\n1,1\n2,0\n3\n", r"row 3 \(line 4\) has 1 field where 2 are expected", 2),
-    (b"a,y\n1,1\n2,0\n,1\n", 'row 3, column "a" is missing; --missing drop', 2),
+    (b"a,y\n1,1\n2,0\n,1\n", r'row 3 \(line 4\), column "a" is missing; --missing drop', 2),
     (b"a,y\n1,1\n2,0\n3,\xff\n", "not UTF-8 text.*line 4", 0),
-    (b"a,y\n1,1\n2,0\n1e999,1\n", 'row 3, column "a" is infinite', 2),
+    (b"a,y\n1,1\n2,0\n1e999,1\n", r'row 3 \(line 4\), column "a" is infinite', 2),
     (b",a,y\n5,2,3\n2,3,4\n", "no name for column 1", 0),
 ]
 

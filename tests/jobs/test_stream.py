@@ -213,8 +213,8 @@ def test_a_record_is_saved_and_restored_exactly() -> None:
 
 
 BAD = [
-    (b"a,b,y\n1,2,no\n3,red,yes\n", r'row 2, column "b" holds "red"'),
-    (b"a,b,y\n1,2,no\n3,,yes\n", r'row 2, column "b" is missing'),
+    (b"a,b,y\n1,2,no\n3,red,yes\n", r'row 2 \(line 3\), column "b" holds "red"'),
+    (b"a,b,y\n1,2,no\n3,,yes\n", r'row 2 \(line 3\), column "b" is missing'),
     (b"1 1:2\n1 2:x\n", r'line 2.*"2:x" has a value'),
     (b"a,y\n" + b"1,1\n2,0\n" * 200 + b"3,maybe\n", r'row 401 has the label "maybe".*--text-l'),
     (b"", "is empty"),

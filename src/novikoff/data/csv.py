@@ -29,7 +29,7 @@ from pyarrow import types
 
 from novikoff.core.rows import Floats
 from novikoff.core.validation import MAX_EXACT
-from novikoff.data.messages import quoted
+from novikoff.data.messages import place, quoted
 from novikoff.data.reader import (
     Piece,
     Position,
@@ -357,6 +357,7 @@ class CsvTable(TableReader):
         self.notes = [*layout.notes, *self.notes]
         self.truths: dict[int, bool] = dict((state or {}).get("truths") or [])
         self._types = self._first_types()
+        self._parsed = b"", self.start  # the text of which columns are made, and its position
 
     def state(self) -> dict[str, object]:
         """Return as JSON values the layout, and which columns have truth values."""
@@ -389,7 +390,19 @@ class CsvTable(TableReader):
         columns = self._read(text, begin)
         if self.roles.row_names is not None:
             self._check_row_names(columns[self.roles.row_names], begin.row)
-        return self.from_columns(columns, begin)
+        self._parsed = text, begin
+        try:
+            return self.from_columns(columns, begin)
+        finally:
+            self._parsed = b"", begin
+
+    def place(self, row: int, column: str) -> str:
+        """Return the place of a value, with the line of its row in the text."""
+        if len(self.names) == 1:  # then a blank line is a row
+            return super().place(row, column)
+        text, begin = self._parsed
+        found = next(islice(self.rows_of(text, begin.line), row - begin.row - 1, None), None)
+        return place(self.source, row, column, found and found.line)
 
     def end_of_rows(self, text: bytes) -> int:
         """Return the offset after the last whole row of a text; line ends in quotes end no row."""
@@ -513,8 +526,8 @@ class CsvTable(TableReader):
             rounded[code] = not (truths or is_exact_text(self._with_point(texts[code])))
         if rounded.any():
             row = int(np.argmax(rounded[codes]))
-            written = self._with_point(texts[codes[row]])
-            reject_inexact(self.source, first_row + row + 1, self.names[position], written)
+            name, written = self.names[position], self._with_point(texts[codes[row]])
+            reject_inexact(self.place(first_row + row + 1, name), name, written)
         return floats[codes]
 
     def _with_point(self, text: str) -> str:

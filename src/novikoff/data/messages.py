@@ -55,9 +55,14 @@ def repeated(values: Sequence[str]) -> str | None:
     return next(value for value, count in Counter(values).items() if count > 1)
 
 
-def place(source: str, row: int, column: str) -> str:
-    """Return the place of a value: file, row (counted from 1) and name of the column."""
-    return f"{source}, row {row}, column {quoted(column)}"
+def place(source: str, row: int, column: str, line: int | None = None) -> str:
+    """Return the place of a value: file, row (counted from 1), line of a text, name of the column.
+
+    >>> place("iris.csv", 3, "sepal", line=4)
+    'iris.csv, row 3 (line 4), column "sepal"'
+    """
+    at = "" if line is None else f" (line {line})"
+    return f"{source}, row {row}{at}, column {quoted(column)}"
 
 
 def printable_name(path: object) -> str:

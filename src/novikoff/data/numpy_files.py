@@ -89,7 +89,7 @@ class NumpyTable(TableReader):
         if not held.all():
             row, column = (int(k) for k in np.argwhere(~held)[0])
             name = self.names[columns[column]]
-            reject_inexact(self.source, first + row + 1, name, str(part[row, column]))
+            reject_inexact(self.place(first + row + 1, name), name, str(part[row, column]))
         single = part.dtype.kind == "f" and part.dtype.itemsize <= 4
         with np.errstate(over="ignore"):  # a long double that becomes infinite is rejected later
             return cast(Floats, np.array(part, np.float32 if single else np.float64, order="C"))

@@ -195,7 +195,7 @@ class TableReader(Reader):
         if self.request.labelled and self.label is not None:
             unlabelled = codes < 0
         if unlabelled.any() and not drop:
-            at = place(self.source, first_row + int(np.argmax(unlabelled)) + 1, self.label or "")
+            at = self.place(first_row + int(np.argmax(unlabelled)) + 1, self.label or "")
             raise DataError(f"{at}: the label is missing; {DROP_ADVICE}.")
         empty = absent.all(axis=0)
         if self.whole and not trained and empty.any():
@@ -276,10 +276,14 @@ class TableReader(Reader):
         ends = np.cumsum([len(own.names) for own in self.columns])
         return self.columns[int(np.searchsorted(ends, column, side="right"))].name
 
+    def place(self, row: int, column: str) -> str:
+        """Return the place of a value: file, row (counted from 1) and name of the column."""
+        return place(self.source, row, column)
+
     def _place_of_first(self, marks: Truths, first_row: int) -> str:
         """Return the place of the first True in a matrix."""
         row, column = (int(k) for k in np.argwhere(marks)[0])
-        return place(self.source, first_row + row + 1, self._owner(column))
+        return self.place(first_row + row + 1, self._owner(column))
 
     def code_numbers(
         self, labels: Any, missing: Truths, first_row: int
@@ -288,7 +292,7 @@ class TableReader(Reader):
         if labels.dtype.kind == "f":
             infinite = np.isinf(labels) & ~missing
             if infinite.any():
-                at = place(self.source, first_row + int(np.argmax(infinite)) + 1, self.label or "")
+                at = self.place(first_row + int(np.argmax(infinite)) + 1, self.label or "")
                 raise DataError(f"{at}: the label is infinite.")
             missing = missing | np.isnan(labels)
         codes = np.full(len(labels), -1)
@@ -303,7 +307,8 @@ class TableReader(Reader):
         floats, inexact = numbers
         if inexact is not None:
             value = str(cells[inexact].as_py())
-            reject_inexact(self.source, first_row + inexact + 1, self.names[position], value)
+            name = self.names[position]
+            reject_inexact(self.place(first_row + inexact + 1, name), name, value)
         return floats
 
     def is_value(self, position: int, text: str) -> bool:
@@ -319,7 +324,7 @@ class TableReader(Reader):
                 if len(text) > MAX_LABEL_CHARACTERS:
                     row = first_row + int(np.argmax(codes == code)) + 1
                     raise DataError(
-                        f"{place(self.source, row, name)} is a label of over "
+                        f"{self.place(row, name)} is a label of over "
                         f"{MAX_LABEL_CHARACTERS} characters."
                     )
             if not texts and self.whole:
@@ -384,7 +389,7 @@ class TableReader(Reader):
             if level not in order:
                 row = first_row + int(np.argmax(codes == code)) + 1
                 raise DataError(
-                    f"{place(self.source, row, name)} holds {quoted(level)}, a value that the "
+                    f"{self.place(row, name)} holds {quoted(level)}, a value that the "
                     "model has not seen in training; drop such rows or fit again with them."
                 )
         return np.array([*(order[level] for level in levels), -1], np.int64)[codes], known
@@ -426,7 +431,7 @@ class TableReader(Reader):
         if commas and recipe is None and not has_decimal_comma(text):
             advice += f"; say --decimal , if {listed(commas)} has decimal commas"
         raise DataError(
-            f"{place(self.source, first_row + row + 1, name)} holds {quoted(text)}, which is "
+            f"{self.place(first_row + row + 1, name)} holds {quoted(text)}, which is "
             f"{self.expected(position)}; {advice}."
         )
 

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from novikoff.core.rows import Indices
 from novikoff.core.validation import MAX_EXACT
-from novikoff.data.messages import argument, place, quoted
+from novikoff.data.messages import argument, quoted
 from novikoff.errors import DataError
 
 # The words that pyarrow reads as a missing value, and the question mark of the UCI repository.
@@ -132,10 +132,13 @@ def inexact(value: str, reason: str = "") -> str:
     return f"holds {value[:40]}, which {what}; {do}{reason}."
 
 
-def reject_inexact(source: str, row: int, name: str, value: str) -> NoReturn:
-    """Raise DataError on a number that `is_exact_text` or `are_exact` rejects."""
+def reject_inexact(at: str, name: str, value: str) -> NoReturn:
+    """Raise DataError on a number that `is_exact_text` or `are_exact` rejects.
+
+    ``at`` is the place of the number, and ``name`` the name of its column.
+    """
     drop = f", or leave it out with --drop {argument(name)}"
-    raise DataError(f"{place(source, row, name)} {inexact(value, drop)}")
+    raise DataError(f"{at} {inexact(value, drop)}")
 
 
 LabelArray: TypeAlias = (
