@@ -308,6 +308,12 @@ def test_singular_matrices_are_rejected(M: list[list[float]]) -> None:
     assert exact.enclose(np.array(M), [Fraction(1)] * len(M)) is None
 
 
+def test_nearly_singular_matrices_are_rejected() -> None:
+    """‖I − CM‖ is 1 for the computed inverse C of this matrix."""
+    M = np.array([[1.0 + 12 * 2.0**-52, 1.0 - 12 * 2.0**-52], [1.0, 1.0]])
+    assert exact.enclose(M, [Fraction(-1) - Fraction(1, 2**50), Fraction(-1)]) is None
+
+
 def test_a_system_of_no_rows_is_rejected() -> None:
     assert exact.enclose(np.empty((0, 0)), []) is None
 

@@ -175,6 +175,33 @@ def test_a_proof_by_a_search_survives_its_text_and_is_checked() -> None:
         nv.verify(again, X, y, sample_weight=np.full(16, 0.5))
 
 
+def test_a_bound_that_a_check_cannot_repeat_is_not_claimed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A search for a rule leaves other boxes open than a check, where floats resolve no box."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 2)), rng.integers(2, size=60)
+    complete: Any = nv.Pocket(random_state=0).fit(X, y).certificate_
+    prove = BoxSearch.prove
+
+    def incomplete(search: BoxSearch, target: Fraction, improve: Any = None) -> Fraction:
+        return Fraction(0) if improve is None else prove(search, target, improve) - 1
+
+    monkeypatch.setattr(BoxSearch, "prove", incomplete)
+    proof: Any = nv.Pocket(random_state=0).fit(X, y).certificate_
+    assert proof.search is None
+    assert proof.bound <= complete.bound
+    nv.verify(proof, X, y)
+
+
+def test_a_search_may_be_repeated() -> None:
+    X, y, proof = corners()
+    search = BoxSearch(signed(X, np.where(y == 1, 1, -1), True))
+    operations = []
+    for _ in range(2):
+        assert search.prove(proof.bound) == proof.bound
+        operations.append(search.operations)
+    assert operations[0] == operations[1]
+
+
 FORGERIES: dict[str, Any] = {
     "bound raised": lambda p: replace(p, bound=p.bound + 1),
     "bound raised a little": lambda p: replace(p, bound=p.bound + Fraction(1, 10**20)),

@@ -478,6 +478,10 @@ class _Search:
             return exact_cost(~(self.products() > 0.0), self.costs)
 
         bound = search.prove(exact_cost(~(self.products() > 0.0), self.costs), improve)
+        if self.bound < bound < exact_cost(~(self.products() > 0.0), self.costs):
+            # Floats did not resolve all boxes. A check, which begins with this bound, may do so in
+            # another order, so that it is tried here.
+            bound = search.prove(bound)
         if bound > self.bound:
             self.bound = bound
             self.found_by_boxes = RuleSearch(search.operations, weighted=self.costs is not None)

@@ -428,6 +428,8 @@ def enclose(M: Vector, b: Sequence[Fraction]) -> tuple[Vector, Vector] | None:
             slop = (k + 4) * 2.0 * UNIT_ROUNDOFF
             defect = np.abs(C @ S - np.eye(k)) + slop * (np.abs(C) @ np.abs(S)) + _UNDERFLOW_BOUND
             alpha = float(defect.sum(axis=1).max()) * (1.0 + slop)
+            if not alpha < 0.5:  # M is nearly singular
+                return None
             x = C @ right
             x = x + C @ (right - S @ x)
             rest = np.abs(right - S @ x)
@@ -442,7 +444,7 @@ def enclose(M: Vector, b: Sequence[Fraction]) -> tuple[Vector, Vector] | None:
             )
     except np.linalg.LinAlgError:
         return None
-    if not (alpha < 0.5 and np.isfinite(x).all() and np.isfinite(radius).all()):
+    if not (np.isfinite(x).all() and np.isfinite(radius).all()):
         return None
     # ldexp may round an x̃ that is subnormal in its own unit; _UNDERFLOW_BOUND covers this error.
     return x, radius

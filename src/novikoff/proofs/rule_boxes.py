@@ -55,6 +55,9 @@ from novikoff.proofs.exact import Integers, Vector
 MOST_ENTRIES, MOST_OPERATIONS = 1 << 17, 1 << 34
 # A batch of boxes has products with about this many pairs of a box and a row.
 _AT_ONCE = 1 << 18
+# Matrix products have at most this many factors at a time. BLAS libraries compute so small a
+# product on one thread; several threads wait for each other when other programs use the cores.
+_FACTORS = 1 << 18
 # Costs are added up in digits of this many bits: sums of them are exact in float64.
 _DIGIT = 32
 # Boxes that were halved this many times for each of their dimensions are looked at as problems of
@@ -102,10 +105,10 @@ class BoxSearch:
     costs: Sequence[Fraction] | None = None
     most: int = MOST_OPERATIONS
     stop: Callable[[], bool] | None = None
-    operations: int = 0
-    _lines: list[list[int]] = field(init=False, default_factory=list)
-    _prices: list[int] = field(init=False, default_factory=list)
-    _known: dict[tuple[int, ...], tuple[int, float]] = field(init=False, default_factory=dict)
+    operations: int = field(init=False, default=0)
+    _lines: list[list[int]] = field(init=False)
+    _prices: list[int] = field(init=False)
+    _known: dict[tuple[int, ...], tuple[int, float]] = field(init=False)
 
     def prove(self, target: Fraction, improve: Improve | None = None) -> Fraction:
         """Return a proved lower bound on the cost of every rule; it is at most ``target``.
@@ -113,6 +116,7 @@ class BoxSearch:
         With ``improve``, the search calls this function with each rule that seems to cost less. The
         target is lowered to the number that the function returns.
         """
+        self.operations, self._lines, self._prices, self._known = 0, [], [], {}
         base, unit = self._merge()
 
         def whole(cost: Fraction) -> int:
@@ -226,7 +230,7 @@ class _Boxes:
             search.operations += len(C) * self.m * r
             if search.operations > search.most or (search.stop is not None and search.stop()):
                 return 0
-            products, widths = C @ self.G.T, H @ self.reach.T
+            products, widths = _times(C, self.G.T), _times(H, self.reach.T)
             costs = self._costs(products + widths < 0.0)
             (open_boxes,) = np.nonzero(costs < self.target)
             if len(open_boxes) == 0:
@@ -250,14 +254,14 @@ class _Boxes:
             if not wide.all():
                 self.target = min(self.target, int(min(costs[~wide])))
                 C, H, crossing = C[wide], H[wide], crossing[wide]
-            waiting.append((*_halved(C, H, crossing @ self.sizes), depth + 1))
+            waiting.append((*_halved(C, H, _times(crossing, self.sizes)), depth + 1))
         return self.target
 
     def _costs(self, wrong: Mask) -> npt.NDArray[Any]:
         """The cost of the misclassified rows of each box, exactly."""
         if self.unit is not None:
             return np.count_nonzero(wrong, axis=1) * self.unit
-        sums = wrong.astype(np.float64) @ self.digits
+        sums = _times(wrong, self.digits)
         if sums.shape[1] == 1:
             return np.asarray(sums[:, 0])
         total = np.zeros(len(sums), dtype=object)
@@ -285,6 +289,15 @@ class _Boxes:
                 known = self.search._bound(tuple(self.lines[k] for k in rows.tolist()), target)
                 left[boxes] = costs[boxes] + known < self.target
         return left
+
+
+def _times(A: npt.NDArray[Any], B: Vector) -> Vector:
+    """The matrix product AB, computed for some rows of A after the other."""
+    out, step = np.empty((len(A), B.shape[1])), max(1, _FACTORS // B.size)
+    for first in range(0, len(A), step):
+        part = slice(first, first + step)
+        np.matmul(A[part].astype(np.float64, copy=False), B, out=out[part])
+    return out
 
 
 def _halved(C: Vector, H: Vector, influence: Vector) -> tuple[Vector, Vector]:
