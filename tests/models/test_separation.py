@@ -444,6 +444,12 @@ def test_a_combination_with_large_factors_is_decided() -> None:
     assert apart.estimable([2**70 + 3, 2**65 + 5, 1, 3, 1]) == "either sign"
 
 
+def test_a_combination_of_numbers_that_are_far_apart_is_decided() -> None:
+    X = [[-2e278, 2e-274], [0.0, 2e-274], [0.0, -1e-274]]
+    found = nv.detect_separation(X, [0, 1, 0], family="choice", groups=[0, 0, 0])
+    assert found.estimable([2e278, -3e-274]) == "either sign"
+
+
 def test_multiples_that_overflow_are_one_error() -> None:
     with pytest.raises(ValueError, match="divide the column by a power of 2"):
         nv.detect_separation([[1.7e308], [0.0], [1.0], [2.0]], [0, 1, 2, 1], family="adjacent")

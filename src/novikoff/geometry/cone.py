@@ -57,6 +57,8 @@ from novikoff.geometry.visits import Mask
 
 # Integers of this many bits are exact in float64.
 _DOUBLE_BITS = 53
+# Integers of more bits are divided by a power of two before they become floats.
+_LARGEST_BITS = 1001
 
 
 @dataclass(frozen=True, eq=False)
@@ -304,7 +306,8 @@ def with_equalities(cone: Cone, rows: Sequence[SparseVector]) -> Cone | None:
     """Return the cone in which some integer vectors have the product 0 with d.
 
     If float64 cannot represent a vector, it is written as a sum of vectors, and further columns
-    stand for the products with all of them but the first. None if a number is too large.
+    stand for the products with all of them but the first. None if its numbers are too far apart for
+    floats.
 
     Examples
     --------
@@ -334,15 +337,22 @@ def with_equalities(cone: Cone, rows: Sequence[SparseVector]) -> Cone | None:
 
 
 def _in_floats(row: SparseVector) -> list[dict[int, float]] | None:
-    """Vectors of floats whose sum is the integer vector, exactly; None if a number overflows."""
+    """Vectors of floats with the sum 2**k·row for some k, exactly; None if there are none.
+
+    >>> _in_floats({0: 2**2000, 1: 1}) == [{0: 2.0**1000, 1: 2.0**-1000}]
+    True
+    >>> _in_floats({0: 2**3000, 1: 1}) is None
+    True
+    """
     parts: list[dict[int, float]] = []
     rest = dict(row)
+    shift = max(0, max(map(int.bit_length, rest.values()), default=0) - _LARGEST_BITS)
     while rest:
         tops = {j: _leading(value) for j, value in rest.items()}
-        try:
-            parts.append({j: float(top) for j, top in tops.items()})
-        except OverflowError:
+        part = {j: float(Fraction(top, 1 << shift)) for j, top in tops.items()}
+        if any(Fraction(part[j]) * (1 << shift) != top for j, top in tops.items()):
             return None
+        parts.append(part)
         rest = {j: value - tops[j] for j, value in rest.items() if value != tops[j]}
     return parts
 
