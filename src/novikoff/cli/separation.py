@@ -49,7 +49,8 @@ _model_options = add_options("The model", [
     click.option("--link", metavar="NAME", help="The link: logit, probit, cloglog, loglog, cauchit "
                  "or log. [default: that of the family]"),
     click.option("--formula", metavar="TEXT", help='The model as a formula, such as "died ~ age + '
-                 'C(colour)", in the place of --outcome. Needs novikoff[formula].'),
+                 'C(colour)"; without an outcome, it is that of --outcome. Needs '
+                 "novikoff[formula]."),
     click.option("--weights", metavar="NAME", help="A column of weights: rows of weight 0 are left "
                  "out."),
     click.option("--trials", metavar="NAME", help="The column of the number of trials, if the "
@@ -143,14 +144,15 @@ class SeparationCommand(FileOptions):
             (cox and self.label, "--outcome does not apply to --family cox: it has --duration and "
              "--event."),
             (cox and not (self.duration or self.formula), "--family cox needs --duration."),
-            (self.formula and self.label, "--outcome cannot be used with --formula, which has the "
+            (self.formula and self.label and self.formula.rpartition("~")[0].strip()
+             not in ("", self.label), "--outcome cannot be used with a --formula that has another "
              "outcome."),
             (self.formula and (self.features or self.one_hot or self.no_intercept),
              "--features, --factors and --no-intercept cannot be used with --formula: write "
              "C(column) for a factor, and 0 + … for no intercept."),
             (self.levels and self.family not in ORDERED_FAMILIES, "--levels is for "
              "cumulative, adjacent and sequential models."),
-            (self.levels and self.formula, "--levels cannot be used with --formula."),
+            (self.levels and self.formula and not self.label, "--levels needs --outcome."),
             (self.formula and self.family == "bradley-terry", "--formula does not apply to "
              "--family bradley-terry: FILE is the table of wins."),
             (grouped and not self.groups, f"--family {self.family} needs --groups."),
@@ -169,6 +171,13 @@ class SeparationCommand(FileOptions):
                 same = option_of.setdefault(column, option)
                 reject((same != option, f"{same} and {option} name the same column, {column}."))
         self.named.update((name, level) for name, _, level in levels)
+
+    @property
+    def covariates(self) -> str | None:
+        """The formula, without its outcome if --outcome names the outcome."""
+        if self.formula is None or self.label is None:
+            return self.formula
+        return f"~ {self.formula.rpartition('~')[2].strip()}"
 
 
 @_writing_options
@@ -209,7 +218,7 @@ def command(file: str, **values: Any) -> None:
     )
 
     question = SeparationOptions(
-        family=asked.family, link=asked.link, outcome=asked.label, formula=asked.formula,
+        family=asked.family, link=asked.link, outcome=asked.label, formula=asked.covariates,
         weights=asked.weights, trials=asked.trials, groups=asked.groups, strata=asked.strata,
         duration=asked.duration, event=asked.event, entry=asked.entry, ties=asked.ties,
         reference=asked.named, levels=list(names(asked.levels)),

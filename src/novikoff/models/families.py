@@ -89,10 +89,9 @@ def family_of(name: object) -> Family:
     plain = str(name).lower().replace(" ", "-")
     if plain in _REJECTED:
         raise ValueError(f"The family {name!r} {_REJECTED[plain]}.")
-    near = _OTHER_NAMES.get(plain) or next(
-        iter(difflib.get_close_matches(plain.replace("_", "-"), FAMILIES, n=1)), None
-    )
-    hint = f" Did you mean {near!r}?" if near else ""
+    known = {own: own for own in FAMILIES} | _OTHER_NAMES
+    close = difflib.get_close_matches(plain.replace("_", "-"), known, n=1)
+    hint = f" Did you mean {known[close[0]]!r}?" if close else ""
     raise ValueError(f"family must be one of {', '.join(FAMILIES)}, not {name!r}.{hint}")
 
 

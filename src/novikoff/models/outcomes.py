@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from numbers import Real
 from typing import Any
@@ -67,12 +67,16 @@ class _Observations:
     """The rows that the model uses, with their labels: no missing values, no weights of 0."""
 
     def __init__(self, arguments: Arguments) -> None:
+        if hasattr(arguments.y, "toarray"):  # a sparse matrix, such as the outcome of a formula
+            arguments = replace(arguments, y=arguments.y.toarray())
         self.arguments = arguments
         self.notes = [*arguments.notes]
         self.table = arguments.X if isinstance(arguments.X, Table) else None
         X, index = _rows_and_labels(arguments.X)
         y, vectors = arguments.y, arguments.vectors()
         n = n_rows(X)
+        if n == 0:
+            raise DataError("X has no rows.")
         for name, vector in (("y", y), *vectors.items()):
             check_length(name, vector, n)
             check_same_index(X, vector)

@@ -141,7 +141,7 @@ def _data_text(study: SeparationStudy) -> str:
     data, asked = study.data, study.asked
     parts = [data.source, counted(data.n_rows, "row")]
     if asked.formula is not None:
-        parts.append(asked.formula)
+        parts.append(f"{asked.outcome or ''} {asked.formula}".strip())
     elif asked.family not in ("cox", "bradley-terry"):
         parts.append(f"outcome {data.label or 'first field'}")
     parts += [f"{name} {column}" for name, column in _columns_by_role(study).items()]
