@@ -127,7 +127,13 @@ def side_by_side(*parts: Any) -> Any:
 
 
 def stacked(*parts: Any) -> Any:
-    """Return the rows of several matrices below each other; dense if all matrices are dense."""
+    """Return the rows of several matrices below each other; dense if all matrices are dense.
+
+    A matrix is not copied if all others are empty.
+    """
+    filled = [part for part in parts if part.shape[0] > 0]
+    if len(filled) == 1:
+        return filled[0]
     if all(isinstance(part, np.ndarray) for part in parts):
         return np.concatenate(parts)
     from scipy.sparse import csr_array, vstack  # imported here because dense data does not need it

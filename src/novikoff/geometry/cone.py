@@ -111,12 +111,11 @@ def find_face(cone: Cone, limits: Limits) -> Face:
     """
     A, E = cone.A, cone.E
     stages, unseparated = _peel(A, E)
-    rows = np.flatnonzero(unseparated)
-    rows = rows[_sizes(A[rows]) > 0.0]
+    rows = np.flatnonzero(unseparated & (_sizes(A) > 0.0))
     separated, direction, complete = ~unseparated, [Fraction(0)] * cone.p, True
     if len(rows) > 0:
         try:
-            inner = _search(A[rows], E, limits)
+            inner = _search(A if len(rows) == A.shape[0] else A[rows], E, limits)
             separated[rows[inner.separated]] = True
             direction, complete = inner.direction, inner.complete
         except OutOfTimeError:
@@ -141,7 +140,7 @@ def _peel(A: Matrix, E: Matrix) -> tuple[list[tuple[npt.NDArray[np.int8], Indice
     the rows that are left.
     """
     n, unseparated = A.shape[0], np.ones(A.shape[0], dtype=np.bool_)
-    by_column = A if isinstance(A, np.ndarray) else A.tocsc()
+    by_column: Any = None
     blocked = sum(_counts(E)) > 0
     above, below = _counts(A)
     stages: list[tuple[npt.NDArray[np.int8], Indices]] = []
@@ -150,6 +149,8 @@ def _peel(A: Matrix, E: Matrix) -> tuple[list[tuple[npt.NDArray[np.int8], Indice
         chosen = np.flatnonzero(up | down)
         if len(chosen) == 0:
             return stages, unseparated
+        if by_column is None:
+            by_column = A if isinstance(A, np.ndarray) else A.tocsc()
         if isinstance(by_column, np.ndarray):
             hit = (by_column[:, chosen] != 0).any(axis=1)
         else:
@@ -171,6 +172,10 @@ def _sizes(A: Any) -> npt.NDArray[np.float64]:
 
 def _counts(A: Any) -> tuple[Indices, Indices]:
     """The numbers of positive and of negative entries in each column."""
+    if not isinstance(A, np.ndarray):
+        above, below = A.indices[A.data > 0], A.indices[A.data < 0]
+        p = int(A.shape[1])
+        return np.bincount(above, minlength=p), np.bincount(below, minlength=p)
     return np.asarray((A > 0).sum(axis=0)).ravel(), np.asarray((A < 0).sum(axis=0)).ravel()
 
 
@@ -215,7 +220,7 @@ def _search(A: Matrix, E: Matrix, limits: Limits) -> Face:
                 direction[j] += factor * value
         return replace(face, direction=direction)
     columns = np.setdiff1d(np.arange(p), [*_null_space(A, limits)])
-    result, separated = _verdict(A[:, columns], limits)
+    result, separated = _verdict(A if len(columns) == p else A[:, columns], limits)
     if result.w is not None:
         for k, value in zip(columns.tolist(), result.w, strict=False):
             direction[k] = value

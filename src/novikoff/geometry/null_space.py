@@ -145,8 +145,11 @@ def _some_rows(passes: Passes, rows: Indices, p: int) -> Indices:
     sample = rows[np.minimum(chosen, len(rows) - 1)]
     if not (isinstance(passes, LocalPasses) and passes.sparse):
         return sample
-    part: Any = passes.X[rows]
-    _, entries = np.unique(part.indices, return_index=True)
+    part: Any = passes.X if len(rows) == passes.n else passes.X[rows]
+    # The last assignment to a column stays, which is its first entry.
+    first = np.full(passes.d, -1, dtype=np.int64)
+    first[part.indices[::-1]] = np.arange(len(part.indices) - 1, -1, -1)
+    entries = first[first >= 0]
     return np.union1d(sample, rows[np.searchsorted(part.indptr, entries, side="right") - 1])
 
 

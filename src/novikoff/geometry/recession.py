@@ -58,7 +58,8 @@ def recession_of_cone(cone: Cone, limits: Limits) -> Recession:
     dependent = _dependent_columns(rows, order, limits)
     kept = np.setdiff1d(order, [*(dependent or {})])
     n, X = int(cone.A.shape[0]), rows.X
-    face = find_face(Cone(X[:n], X[n:]).only(kept), limits)
+    whole = Cone(X, X[:0]) if n == rows.n else Cone(X[:n], X[n:])
+    face = find_face(whole.only(kept), limits)
     direction = [Fraction(0)] * cone.p
     for j, value in zip(kept.tolist(), face.direction, strict=True):
         direction[j] = value

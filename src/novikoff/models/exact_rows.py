@@ -41,9 +41,9 @@ def in_block(X: Matrix, rows: Indices, block: Indices, n_blocks: int) -> Any:
     shifts = np.repeat(block[in_some] * p, counts[in_some])
     indptr = np.append(0, np.cumsum(counts))
     shape = (len(rows), p * n_blocks)
-    return sp.csr_array(
-        (chosen.data, chosen.indices.astype(np.int64) + shifts, indptr), shape=shape
-    )
+    kind = np.int32 if max(len(shifts), *shape) < 2**31 else np.int64
+    indices = chosen.indices.astype(kind) + shifts.astype(kind)
+    return sp.csr_array((chosen.data, indices, indptr.astype(kind)), shape=shape)
 
 
 def differences(X: Matrix, pairs: Comparisons) -> Cone:
