@@ -41,6 +41,15 @@ MEASURE = """() => {
     const down = Math.min(p.bottom, q.bottom) - Math.max(p.top, q.top);
     if (across > 1 && down > 1) wrong.push(`${name(a)} overlaps ${name(b)}`);
   }));
+  const names = all(".space text, .sum text").map((n) => [n, n.getBoundingClientRect()]);
+  names.forEach(([a, p], k) => names.slice(k + 1).forEach(([b, q]) => {
+    if (Math.min(p.right, q.right) - Math.max(p.left, q.left) > 1
+        && Math.min(p.bottom, q.bottom) - Math.max(p.top, q.top) > 4)
+      wrong.push(`${a.textContent} overlaps ${b.textContent}`);
+  }));
+  const links = all(".space .link").map((n) => n.getBoundingClientRect());
+  const far = (low, high) => Math.max(...links.map((p) => p[high])) - Math.min(...links.map((p) => p[low]));
+  if (links.length && Math.max(far("left", "right"), far("top", "bottom")) < 40) wrong.push("a loop is too small");
   const type = all("p, li, h2, td, th, output, svg text, .opener").filter((n) => n.textContent.trim())
     .map((n) => [parseFloat(getComputedStyle(n).fontSize), name(n)]).sort((a, b) => a[0] - b[0]);
   const low = all(".drawing").filter((n) => n.clientHeight < 80).map(
@@ -62,10 +71,12 @@ def test_nothing_is_clipped_and_no_boxes_overlap(
         for name in ALL:
             here.page.select_option("#data", name, force=True)
             here.page.wait_for_selector(f"#lab[data-name={name}][data-settled=true]")
-            told = here.page.evaluate(MEASURE)
-            found[mode, name] = told["wrong"] + told["low"]
-            if mode == "presenting" and screen == (1920, 1080):
-                assert told["smallest"][0] >= 24.0, told["smallest"]
+            for key in ("1", "2", "3"):
+                here.press(key)
+                told = here.page.evaluate(MEASURE)
+                found[mode, name, PANELS[int(key) - 1]] = told["wrong"] + told["low"]
+                if mode == "presenting" and screen == (1920, 1080):
+                    assert told["smallest"][0] >= 24.0, told["smallest"]
     assert {key: wrong for key, wrong in found.items() if wrong} == {}
     here.close()
 

@@ -187,7 +187,8 @@ def compare_proofs(rows: list[Point], question: Json, here: Json, there: Json) -
             least, gamma = (
                 min(float(inner(a, w)) for a in rows), float(squared_distance(few)) ** 0.5
             )  # fmt: skip
-            assert least >= (1.0 - TOLERANCE) * gamma or gamma < 1e-12 * radius_of(rows)
+            # The entries of w* are rounded to floats.
+            assert least >= (1.0 - TOLERANCE) * gamma - 2.0**-51 * radius_of(rows)
         return
     assert there["w_star"] is None
     weights = there["weights"]
@@ -228,7 +229,6 @@ def compare_references(rows: list[Point], here: Json | None, there: Json | None)
     if here["margin"] <= 0.0 or here["bound"] is None:
         assert there["bound"] is None or here["bound"] is None
         return
-    assert there["bound"] <= here["bound"]
     slip = 0 if here["bound"] < 10**9 else 3.0 * TOLERANCE * here["bound"]
     assert abs(here["bound"] - there["bound"]) <= slip
     if there["bound"] == here["bound"]:

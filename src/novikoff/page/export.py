@@ -24,9 +24,9 @@ _IMPORT = re.compile(r"^import \{[^}]*\} from \"\./(\w+\.js)\";\n", re.MULTILINE
 _COMMENT = re.compile(r"/\*\*.*?\*/ ?", re.DOTALL)
 _INDENT = re.compile(r"^[ \t]*(?://[^\n]*)?\n?", re.MULTILINE)
 _NOTE = re.compile(r"(?<=[;,{]) // [^\n]*$", re.MULTILINE)
-_BREAK = re.compile(r"(?<=[;,{(\[])\n|\n(?=\})")
+_SPACE = re.compile(r"(?<=[;,{(\[])\n|\n(?=\})|(?<=\)) (?=\{)")
 _STYLE_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
-_STYLE_SPACE = re.compile(r"\s*([{};,])\s*|(?<=:)\s+")
+_STYLE_SPACE = re.compile(r";?\s*(\})\s*|\s*([{;,])\s*|(?<=:)\s+")
 _POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src blob: data:"
 )
@@ -55,7 +55,7 @@ def offline_page(asked: dict[str, Any] | None = None, view: object = None) -> st
         begin = {"question": asked} | ({} if moment is None else {"moment": moment})
     told = _inside_script({"begin": begin, "records": records()})
     read = 'JSON.parse(document.getElementById("begin").textContent)'
-    style = _STYLE_SPACE.sub(r"\1", _STYLE_COMMENT.sub("", _static("lab.css")))
+    style = _STYLE_SPACE.sub(r"\1\2", _STYLE_COMMENT.sub("", _static("lab.css")))
     text = _static("index.html")
     for mark, inserted in (
         ("<head>\n", f'<head>\n<meta http-equiv="Content-Security-Policy" '
@@ -86,11 +86,11 @@ def modules(name: str) -> list[str]:
 def joined(name: str) -> str:
     """Join a module and everything that it imports into one script.
 
-    Comments, indentation, and line breaks that no statement needs are left out.
+    Comments, indentation, and line breaks and spaces that no statement needs are left out.
     """
     texts = [_IMPORT.sub("", _static(module)) for module in modules(name)]
     script = re.sub(r"^export ", "", "\n".join(texts), flags=re.MULTILINE)
-    return _BREAK.sub("", _INDENT.sub("", _NOTE.sub("", _COMMENT.sub("", script))))
+    return _SPACE.sub("", _INDENT.sub("", _NOTE.sub("", _COMMENT.sub("", script))))
 
 
 def script(question: Question) -> str:

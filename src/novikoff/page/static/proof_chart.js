@@ -170,7 +170,7 @@ export class ProofChart {
     const { t } = momentOf(run, moment);
     const loop = loopOf(run);
     const plane = run.weights.map(([a, b]) => /** @type {Spot} */ ([a, b]));
-    const spots = plane.map(fitting(plane, this.size, 5 * this.size.em));
+    const spots = plane.map(fitting(plane, this.size, 5 * this.size.em, 3 * this.size.em));
     const steps = loop.slice(1).map((at, k) => [spots[loop[k]], spots[at]])
       .filter(([p, q]) => Math.hypot(q[0] - p[0], q[1] - p[1]) > 1);
     const [cx, cy] = spots[t];

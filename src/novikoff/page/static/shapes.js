@@ -17,16 +17,30 @@ export function arrow([x, y], [tipX, tipY], name) {
   return s("path", { class: name, d: `M${x} ${y}L${bx} ${by}${point}` });
 }
 
-/** A map from vectors to pixels under which all of them fit into a box.
- * @param {Spot[]} spots @param {{width: number, height: number}} size @param {number} room
+/** A map from vectors to pixels under which all of them fit into a box, with room for names.
+ * @param {Spot[]} spots @param {{width: number, height: number}} size
+ * @param {number} across the room at both sides @param {number} up the room above and below
  * @returns {(spot: number[]) => Spot} */
-export function fitting(spots, { width, height }, room) {
-  const middle = (/** @type {number[]} */ values) => (Math.max(...values) + Math.min(...values)) / 2;
-  const [xs, ys] = [spots.map(([x]) => x), spots.map(([, y]) => y)];
-  const [mx, my] = [middle(xs), middle(ys)];
-  const span = 2 * Math.max(Math.max(...xs) - mx, Math.max(...ys) - my, 1e-9);
-  const unit = (Math.min(width, height) - room) / span;
+export function fitting(spots, { width, height }, across, up) {
+  const ends = [0, 1].map((j) => spots.map((spot) => spot[j])).map((all) => [Math.min(...all), Math.max(...all)]);
+  const [mx, my] = ends.map(([low, high]) => (low + high) / 2);
+  const [spanX, spanY] = ends.map(([low, high]) => Math.max(high - low, 1e-9));
+  const unit = Math.min(Math.max(width - across, 9) / spanX, Math.max(height - up, 9) / spanY);
   return ([x, y]) => [width / 2 + unit * (x - mx), height / 2 - unit * (y - my)];
+}
+
+/** Where the name of an arrow stands: beside its middle, on the side away from a point.
+ * @param {Spot} from @param {Spot} to @param {Spot} point @param {number} em
+ * @param {number} lean how far beyond the point the arrow counts as on this side */
+export function beside([px, py], [qx, qy], [mx, my], em, lean = 1) {
+  const [dx, dy] = [qx - px, qy - py];
+  const away = dx * (my - py) - dy * (mx - px) > lean ? 1.4 : -1.4;
+  const [across, down] = [dy, -dx].map((part) => (away * part) / (Math.hypot(dx, dy) || 1));
+  return {
+    x: (px + qx) / 2 + across * em * (Math.abs(across) > 0.7 ? 0.5 : 1),
+    y: (py + qy) / 2 + down * em + 5,
+    "text-anchor": across > 0.7 ? "start" : across < -0.7 ? "end" : "middle",
+  };
 }
 
 /** The convex hull (Andrew's monotone chain). @param {Spot[]} spots @returns {Spot[]} */

@@ -5,7 +5,7 @@ import { canvas, fold, h, refill, s } from "./dom.js";
 import { used } from "./link.js";
 import { momentOf, sayNumber, signedRow } from "./run.js";
 import { say, sayVector } from "./numbers.js";
-import { arrow, fitting, path } from "./shapes.js";
+import { arrow, beside, fitting, path } from "./shapes.js";
 import { words } from "./words.js";
 
 const RIM = Math.PI / 2;
@@ -175,22 +175,15 @@ export class Space {
       const [[x, y], a] = [done[done.length - 1], signedRow(question, row)];
       return [...done, /** @type {Spot} */ ([x + weight * a[0], y + weight * a[1]])];
     }, /** @type {Spot[]} */ ([[0, 0]]));
-    const spots = walk.map(fitting(walk, this.size, 70));
+    const { em } = this.size;
+    const spots = walk.map(fitting(walk, this.size, 5 * em, 4 * em));
+    const middle = /** @type {Spot} */ ([0, 1].map((j) => known.reduce((sum, _, k) => sum + spots[k][j] / known.length, 0)));
     const links = known.map(([row], k) => {
-      const [[x1, y1], [x2, y2]] = [spots[k], spots[k + 1]];
-      const length = Math.hypot(x2 - x1, y2 - y1);
-      const [x, y] = [
-        (x1 + x2) / 2 + (18 * (y2 - y1)) / length,
-        (y1 + y2) / 2 - (18 * (x2 - x1)) / length + 5,
-      ];
-      return length < 8
-        ? null
-        : s(
-            "g",
-            { class: question.points[row][2] > 0 ? "link-plus" : "link-minus" },
-            arrow(spots[k], spots[k + 1], "link"),
-            s("text", { x, y, "text-anchor": "middle" }, words.space.rowName(row)),
-          );
+      const [from, to] = [spots[k], spots[k + 1]];
+      const length = Math.hypot(to[0] - from[0], to[1] - from[1]);
+      const name = length > 2 * em && s("text", beside(from, to, middle, em), String(row + 1));
+      return length < 8 ? null :
+        s("g", { class: question.points[row][2] > 0 ? "link-plus" : "link-minus" }, arrow(from, to, "link"), name);
     });
     const table = h("table", {},
       h("thead", {}, h("tr", {}, ...words.space.columns.map((name) => h("th", { scope: "col" }, name)))),

@@ -4,7 +4,7 @@ import { canvas, fold, h, refill, s } from "./dom.js";
 import { used } from "./link.js";
 import { momentOf, sayRow, signedRow } from "./run.js";
 import { say } from "./numbers.js";
-import { arrow, fitting } from "./shapes.js";
+import { arrow, beside, fitting } from "./shapes.js";
 import { words } from "./words.js";
 
 export class Step {
@@ -102,23 +102,15 @@ export class Step {
     const corners = [[0, 0], [long, 0]];
     if (acted) corners.push([long + more * cosine, more * sine], [long, long ? more : 0]);
     const { em } = this.size;
-    const [o, b, c, d] = corners.map(fitting(corners, this.size, 3.4 * em));
+    const [o, b, c, d] = corners.map(fitting(corners, this.size, 7 * em, 3.4 * em));
     const end = c ?? b;
-    const middle = [(o[0] + b[0] + end[0]) / 3, (o[1] + b[1] + end[1]) / 3];
-    /** An arrow and its name, on the side away from the middle.
-     * @param {Spot} p @param {Spot} q @param {string} name @param {string} kind @param {number} lean */
+    const middle = /** @type {Spot} */ ([0, 1].map((j) => (o[j] + b[j] + end[j]) / 3));
+    /** An arrow and, if there is room, its name.
+     * @param {Spot} p @param {Spot} q @param {string} name @param {string} kind @param {number} [lean] */
     const named = (p, q, name, kind, lean) => {
-      const [dx, dy] = [q[0] - p[0], q[1] - p[1]];
-      const gap =
-        ((dx * (middle[1] - p[1]) - dy * (middle[0] - p[0]) > lean ? 1.4 : -1.4) * em) / Math.hypot(dx, dy);
-      const side = (gap * dy) / em;
-      const place = {
-        x: (p[0] + q[0]) / 2 + gap * dy * (Math.abs(side) > 0.7 ? 0.5 : 1),
-        y: (p[1] + q[1]) / 2 - gap * dx + 5,
-        "text-anchor": side > 0.7 ? "start" : side < -0.7 ? "end" : "middle",
-      };
-      const text = s("text", { class: "arrow-name", ...place }, name);
-      return Math.hypot(dx, dy) < 3 ? null : s("g", {}, arrow(p, q, kind), text);
+      const length = Math.hypot(q[0] - p[0], q[1] - p[1]);
+      const text = length > em && s("text", { class: "arrow-name", ...beside(p, q, middle, em, lean) }, name);
+      return length < 3 ? null : s("g", {}, arrow(p, q, kind), text);
     };
     const radius = d ? Math.hypot(d[0] - o[0], d[1] - o[1]) : 0;
     const [dx, dy] = [end[0] - o[0], end[1] - o[1]];
@@ -129,7 +121,7 @@ export class Step {
       s("path", { class: "right", d: `M${d.join(" ")}${arc}` }),
     ] : [];
     refill(this.svg, ...right,
-      acted && named(o, b, "w", "arrow faint", 1), acted && named(b, c, "a", "arrow added", 1),
+      acted && named(o, b, "w", "arrow faint"), acted && named(b, c, "a", "arrow added"),
       named(o, end, acted ? "w + a" : "w", "arrow", -1),
       s("circle", { class: "origin", cx: o[0], cy: o[1], r: 3 }));
   }

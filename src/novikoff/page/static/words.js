@@ -341,7 +341,6 @@ export const words = {
     strictly: (/** @type {string} */ apart, /** @type {string} */ others) =>
       `Strictly separated: rows ${apart}. On the line: rows ${others}.`,
     columns: ["row", "λ", "a = y·(x₁, x₂, 1)"],
-    rowName: (/** @type {number} */ row) => `row ${row + 1}`,
   },
 
   step: {
