@@ -26,6 +26,7 @@ from sklearn.exceptions import ConvergenceWarning
 import novikoff as nv
 from novikoff.page.question import Question
 from novikoff.page.study import run_answer
+from tests.cases import case_named
 from tests.outside import asked_by, outside
 
 ROOT = Path(__file__).parent.parent
@@ -271,8 +272,9 @@ def test_the_figures_of_speed_are_the_recorded_ones() -> None:
     speed = script("speed")
     found = speed.record.read()
     for path, now in ((speed.PAGE, speed.page), (speed.README, speed.readme)):
-        text = path.read_text("utf-8")
-        assert now(text, found) == text
+        with case_named(path):
+            text = path.read_text("utf-8")
+            assert now(text, found) == text
 
 
 @pytest.mark.parametrize("name", ["verdicts", "dense", "first-fit"])
@@ -282,8 +284,9 @@ def test_another_figure_of_speed_is_seen(name: str) -> None:
     figures = tuple(replace(row, median=2 * row.median, seconds=7.0) for row in found[name].figures)
     found[name] = replace(found[name], figures=figures)
     for path, now in ((speed.PAGE, speed.page), (speed.README, speed.readme)):
-        text = path.read_text("utf-8")
-        assert now(text, found) != text
+        with case_named(path):
+            text = path.read_text("utf-8")
+            assert now(text, found) != text
 
 
 def test_the_independent_checker_of_the_docs_agrees_with_ours() -> None:

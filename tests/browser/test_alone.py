@@ -15,6 +15,7 @@ from novikoff.page import export, presets, study
 from novikoff.page.question import Question
 from tests.browser.conftest import SETTLED, Server, Visit
 from tests.browser.test_layout import MEASURE, SCREENS
+from tests.cases import case_named
 from tests.page.hosts import compare_texts
 
 RECORDS = presets.records()
@@ -102,13 +103,14 @@ def test_a_link_opens_on_every_copy(alone: File, browser: Any, server: Server) -
     link = page.evaluate("location.hash")
     again = alone.open(link)
     here = Visit(browser, server).open("/" + link)
-    for other in (again, here.page):
-        for part in ("#verdict", "#sentence"):
-            other.wait_for_function(
-                "([part, text]) => document.querySelector(part).innerText === text",
-                arg=[part, again.inner_text(part)],
-            )
-        assert other.input_value("#order") == "permuted"
+    for copy, other in {"offline": again, "served": here.page}.items():
+        with case_named(copy):
+            for part in ("#verdict", "#sentence"):
+                other.wait_for_function(
+                    "([part, text]) => document.querySelector(part).innerText === text",
+                    arg=[part, again.inner_text(part)],
+                )
+            assert other.input_value("#order") == "permuted"
     assert "answers: the library" in here.page.inner_text("h1")
     here.close()
     again.evaluate("location.hash = '#p=0,0,1;1,1,-1&at=0'")  # a link that is pasted into its tab
@@ -133,7 +135,8 @@ def test_the_file_saves_itself(alone: File, tmp_path: Path) -> None:
     again = alone.open(file=saved)
     assert again.locator(".dot").count() == 3
     for part in ("#verdict", "#sentence"):
-        assert again.inner_text(part) == page.inner_text(part)
+        with case_named(part):
+            assert again.inner_text(part) == page.inner_text(part)
 
 
 @pytest.mark.parametrize("size", [(900, 600), (480, 760), (700, 500)])
@@ -149,7 +152,8 @@ def test_parts_are_embedded(alone: File, parts: str, size: tuple[int, int]) -> N
     assert shown == sorted(parts.replace("proof", "leaf").split(","))
     assert page.is_visible(".story") == ("proof" in parts)
     for hidden in (".tools", ".links", "#predict"):
-        assert not page.is_visible(hidden)
+        with case_named(hidden):
+            assert not page.is_visible(hidden)
     told = page.evaluate(MEASURE)
     assert [text for text in told["wrong"] if "clipped below" not in text] == []
     assert page.evaluate("document.documentElement.scrollHeight <= innerHeight")
@@ -263,9 +267,10 @@ def test_the_keys_step_in_the_tour_and_in_a_challenge(alone: File) -> None:
         page.keyboard.press("Home")
         assert moment() == 0
         for key, way in (("PageDown", 1), ("ArrowRight", 1), ("PageUp", -1)):
-            before = moment()
-            page.keyboard.press(key)
-            assert (moment() - before) * way > 0
+            with case_named((key, way)):
+                before = moment()
+                page.keyboard.press(key)
+                assert (moment() - before) * way > 0
 
     steps()
     for clicked in ("#answer", "#next-scene", "#end-tour"):

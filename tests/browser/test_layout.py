@@ -12,6 +12,7 @@ import pytest
 from novikoff.page import presets, study
 from novikoff.page.question import Question
 from tests.browser.conftest import Server, Visit
+from tests.cases import case_named
 
 ALL = presets.presets()
 TOUR = json.loads((presets.RECORDS / "tour.json").read_text(encoding="utf-8"))
@@ -94,11 +95,12 @@ def test_one_panel_at_a_time_is_presented(visit: Visit) -> None:
     page = visit.open().page
     page.click("#present")
     for key, panel in enumerate(PANELS, 1):
-        visit.press(str(key))
-        drawn = page.locator(".fold .drawing:visible")
-        assert drawn.count() == 1
-        shown = drawn.evaluate("n => n.closest('.fold').dataset.panel")
-        assert shown == panel
+        with case_named(panel):
+            visit.press(str(key))
+            drawn = page.locator(".fold .drawing:visible")
+            assert drawn.count() == 1
+            shown = drawn.evaluate("n => n.closest('.fold').dataset.panel")
+            assert shown == panel
     page.click(".space-panel .opener")
     assert page.is_visible(".space")
     assert page.is_visible(".story")
@@ -280,15 +282,16 @@ def test_both_rules_count_their_mistakes_on_the_doubling_stream(visit: Visit) ->
     runs = [study.run_answer(Question.from_json({**question, "rule": rule}))["run"]
             for rule in ("aggressive", "perceptron")]  # fmt: skip
     for moment in (0, 3, 40, 300):
-        page.evaluate(
-            """(at) => { const slider = document.querySelector("input[type=range]");
-            slider.value = at; slider.dispatchEvent(new Event("input")); }""",
-            moment,
-        )
-        mistakes = [
-            run["mistakes"][sum(before < moment for before in run["n_steps"])] for run in runs
-        ]
-        assert page.text_content(".leaf .readout") == " and ".join(map(str, mistakes))
+        with case_named(moment):
+            page.evaluate(
+                """(at) => { const slider = document.querySelector("input[type=range]");
+                slider.value = at; slider.dispatchEvent(new Event("input")); }""",
+                moment,
+            )
+            mistakes = [
+                run["mistakes"][sum(before < moment for before in run["n_steps"])] for run in runs
+            ]
+            assert page.text_content(".leaf .readout") == " and ".join(map(str, mistakes))
 
 
 def test_the_player_has_a_speed(visit: Visit) -> None:

@@ -16,6 +16,7 @@ import novikoff as nv
 from novikoff.page import presets, study
 from novikoff.page.question import Question
 from tests.browser.conftest import SETTLED, Server, Visit
+from tests.cases import case_named
 from tests.page.test_lab import kernel_perceptron, signed, step_late, ten_lines
 
 ALL = presets.presets()
@@ -315,7 +316,8 @@ def test_an_unusual_link_is_a_living_page(visit: Visit, link: str, word: str) ->
     visit.open(f"/#{link}")
     assert word in visit.verdict
     for panel in (".space-panel", ".step-panel", ".proof"):
-        assert len(visit.page.text_content(panel)) > 20
+        with case_named(panel):
+            assert len(visit.page.text_content(panel)) > 20
     count = len(visit.points())
     visit.press("a")
     assert len(visit.points()) == count + 1

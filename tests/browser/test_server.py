@@ -9,6 +9,7 @@ import signal
 import socket
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -161,14 +162,16 @@ def test_the_bytes_of_a_question_are_counted(monkeypatch: pytest.MonkeyPatch) ->
 def test_half_a_request_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     from novikoff.page import server
 
-    monkeypatch.setattr(server, "PATIENCE", 0.2)
-    with in_a_thread() as port:
-        assert exchange(port) == b""
-        assert exchange(port, b"GET / HTTP/1.1\r\nHost: 127") == b""
-        heard = exchange(port, HEAD % port + b"Content-Length: 99\r\n\r\n{")
-        assert heard.startswith(b"HTTP/1.1 408")
+    monkeypatch.setattr(server, "PATIENCE", 2.0)
+    with in_a_thread() as port, ThreadPoolExecutor() as lines:  # all of them wait together
         whole = b"GET /api/ready HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n\r\n" % port
-        assert exchange(port, whole, whole[:9]).count(b"HTTP/1.1 200 OK") == 1
+        silent = lines.submit(exchange, port)
+        half = lines.submit(exchange, port, b"GET / HTTP/1.1\r\nHost: 127")
+        body = lines.submit(exchange, port, HEAD % port + b"Content-Length: 99\r\n\r\n{")
+        second = lines.submit(exchange, port, whole, whole[:9])
+        assert silent.result() == half.result() == b""
+        assert body.result().startswith(b"HTTP/1.1 408")
+        assert second.result().count(b"HTTP/1.1 200 OK") == 1
 
 
 @pytest.mark.parametrize("token", ["%C3%A9", "%FF", "", "%00", "secre"])

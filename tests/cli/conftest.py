@@ -15,8 +15,7 @@ import re
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -167,12 +166,26 @@ def on_terminal(
     return code, seen[0].decode(), seen[1].decode()
 
 
-def wait_for(condition: Callable[[], bool], seconds: float = 120.0) -> None:
-    """Wait for an event, looking again and again."""
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.02)
+@contextlib.contextmanager
+def ends_in_time(running: subprocess.Popen[bytes], seconds: float = 120.0) -> Iterator[None]:
+    """Kill a process that takes too long, so that a test which waits for it fails."""
+    alarm = threading.Timer(seconds, running.kill)
+    alarm.start()
+    try:
+        yield
+    finally:
+        alarm.cancel()
+
+
+def rows_printed(running: subprocess.Popen[bytes], n: int) -> bool:
+    """Read the table of ``stream`` up to a line about at least n rows; False if it ends before."""
+    assert running.stdout is not None
+    with ends_in_time(running):
+        for line in running.stdout:
+            first = line.split()[:1]
+            if first and (count := first[0].replace(b",", b"")).isdigit() and int(count) >= n:
+                return True
+    return False
 
 
 def write_csv(

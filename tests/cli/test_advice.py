@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import novikoff as nv
-from tests.cases import class_name
+from tests.cases import case_named, class_name
 from tests.cli.conftest import Files, inside, put, refused, write_csv
 
 
@@ -132,7 +132,8 @@ def test_a_continuous_target_gets_a_note(tmp_path: Path, files: Files) -> None:
     labels = (np.arange(60) % 3).tolist()
     whole = write_csv(tmp_path / "whole.csv", names, X.tolist(), labels)
     for other in (files.iris, whole):
-        assert not any("each of them is a class" in text for text in nv.data.read(other).notes)
+        with case_named(other):
+            assert not any("each of them is a class" in text for text in nv.data.read(other).notes)
 
 
 def test_arrays_on_disk_say_what_a_cache_would_do(tmp_path: Path) -> None:
@@ -176,9 +177,10 @@ def test_every_interface_rejects_a_table_with_the_same_message(name: str) -> Non
     said = set()
     y = [0, 1][: 0 if name == "empty" else 2]
     for ask in (nv.separate, nv.Perceptron().fit, nv.Pocket().fit, nv.MaxMargin().fit):
-        with pytest.raises(ValueError, match="X") as refusal:
-            ask(X, y)
-        said.add(str(refusal.value))
+        with case_named(ask):
+            with pytest.raises(ValueError, match="X") as refusal:
+                ask(X, y)
+            said.add(str(refusal.value))
     assert len(said) == 1
     assert part in said.pop()
 

@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 
 from novikoff.formats.file_names import PAGE_MARK, SVG_MARK
+from tests.cases import case_named
 from tests.cli.conftest import (
     COMMAND,
     COMPILING,
@@ -303,10 +304,11 @@ def test_a_fit_replaces_neither_the_model_of_a_stream_nor_that_of_other_data(
     shutil.copy(files.xor, data)
     assert inside("stream", data, "--save", model).code == 0
     for source in (data, files.xor):
-        learned = model.read_bytes()
-        refused(inside("fit", source, "--out", tmp_path), "did not write it", "--force")
-        assert model.read_bytes() == learned
-        assert inside("fit", data, "--out", tmp_path, "--force").code == 0
+        with case_named(source):
+            learned = model.read_bytes()
+            refused(inside("fit", source, "--out", tmp_path), "did not write it", "--force")
+            assert model.read_bytes() == learned
+            assert inside("fit", data, "--out", tmp_path, "--force").code == 0
     assert inside("fit", data, "--out", tmp_path, "--no-verdict").code == 0
     assert not (tmp_path / "xor.cert.json").exists()  # it would not belong to the new model
 
@@ -482,8 +484,9 @@ def test_the_next_save_of_a_stream_removes_what_a_kill_left(files: Files, tmp_pa
     words = ["stream", str(files.iris), "--save", str(tmp_path / "iris.novikoff")]
     words += ["--save-every", "20", "--resume"]
     for saves in (0, 4):
-        done = script(*words, start=[sys.executable, "-c", KILLED, str(saves)])
-        assert done.code == -signal.SIGKILL
-        assert len(list(tmp_path.glob(".*.part"))) == 1
+        with case_named(saves):
+            done = script(*words, start=[sys.executable, "-c", KILLED, str(saves)])
+            assert done.code == -signal.SIGKILL
+            assert len(list(tmp_path.glob(".*.part"))) == 1
     assert inside(*words).code == 0
     assert [path.name for path in tmp_path.iterdir()] == ["iris.novikoff"]

@@ -18,6 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import novikoff as nv
 from novikoff.core.stops import Limits
+from tests.cases import case_named
 from tests.cli.conftest import Files, Result, inside, script
 from tests.limits import questions
 from tests.real_data import real
@@ -144,9 +145,10 @@ def test_the_numbers_are_the_librarys(name: str, files: Files, tmp_path: Path) -
             ("geometric_margin", verdict.geometric_margin),
         ):
             # Runs need not stop at the same end, but the intervals hold the same number.
-            assert case[key]["lo"] <= interval.hi
-            assert interval.lo <= case[key]["hi"]
-            assert case[key]["lo"] == pytest.approx(interval.lo, rel=1e-6)
+            with case_named(key):
+                assert case[key]["lo"] <= interval.hi
+                assert interval.lo <= case[key]["hi"]
+                assert case[key]["lo"] == pytest.approx(interval.lo, rel=1e-6)
         assert case["radius"] == verdict.radius
         assert case["mistake_bound"] == verdict.mistake_bound
         assert case["support"]["rows"] == (verdict.support + 1).tolist()
@@ -247,8 +249,9 @@ def test_a_report_without_files(
     assert inside("fit", files.line, "--no-files").line("files") == "none written"
     assert "<!DOCTYPE html>" in inside("fit", files.line, "--no-files", "--format", "html").out
     for option in ("--rows", "--plot"):
-        done = inside("fit", files.line, "--no-files", option, "some.svg")
-        assert f"{option} writes a file: it cannot be used with --no-files." in done.err
+        with case_named(option):
+            done = inside("fit", files.line, "--no-files", option, "some.svg")
+            assert f"{option} writes a file: it cannot be used with --no-files." in done.err
     assert [*tmp_path.iterdir()] == []
 
 
@@ -317,10 +320,11 @@ def test_every_order(files: Files, tmp_path: Path, order: str) -> None:
 def test_the_same_seed_gives_the_same_bytes(files: Files, tmp_path: Path) -> None:
     models = []
     for name, seed in (("first", "7"), ("again", "7"), ("other", "8")):
-        words = ("--seed", seed, "--epochs", "20", "--no-verdict", "--out", tmp_path / name)
-        run = script if name == "again" else inside  # `script` runs a second process
-        assert run("fit", files.cancer, *words).code == 0
-        models.append((tmp_path / name / "cancer.novikoff").read_bytes())
+        with case_named((name, seed)):
+            words = ("--seed", seed, "--epochs", "20", "--no-verdict", "--out", tmp_path / name)
+            run = script if name == "again" else inside  # `script` runs a second process
+            assert run("fit", files.cancer, *words).code == 0
+            models.append((tmp_path / name / "cancer.novikoff").read_bytes())
     assert models[0] == models[1]
     assert models[0] != models[2]
 
@@ -441,8 +445,9 @@ def test_one_against_the_rest_is_not_said_of_all_classes_at_once(tmp_path: Path)
     assert may in done.line("together")
     page = inside("fit", path, "--no-files", "--format", "html").out
     assert may in page
-    for said in (done.out, page):
-        assert not re.search("no (linear )?rule", said, re.IGNORECASE)
+    for form, said in {"text": done.out, "html": page}.items():
+        with case_named(form):
+            assert not re.search("no (linear )?rule", said, re.IGNORECASE)
     asked = report(path, "--positive", "a", "--no-files")
     assert asked["verdict"]["question"] == "one class against the rest"
 
@@ -455,7 +460,8 @@ def test_claims_through_the_origin_are_about_hyperplanes_through_the_origin(
     assert inside("fit", path, "--no-files").line("verdict").startswith(COMPLETE)
     done = inside("fit", path, "--no-files", "--no-intercept")
     for heading in ("verdict", "conflict", "mistakes"):
-        assert "hyperplane through the origin" in done.line(heading)
+        with case_named(heading):
+            assert "hyperplane through the origin" in done.line(heading)
     page = inside("fit", path, "--no-files", "--no-intercept", "--format", "html").out
     assert "Proved: no hyperplane through the origin separates all 4 rows." in page
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import novikoff as nv
+from tests.cases import case_named
 from tests.cli.conftest import Files, inside, write_csv
 from tests.model_cases import FITTED, PROBE
 
@@ -40,7 +41,8 @@ def test_a_model_of_two_classes(files: Files, fitted: Path) -> None:
 def test_rules_are_named_by_their_classes(fitted: Path, tmp_path: Path) -> None:
     pairs = inside("info", fitted / "iris.novikoff").out
     for pair in ("versicolor against setosa", "virginica against setosa"):
-        assert f"weights     {pair}" in pairs
+        with case_named(pair):
+            assert f"weights     {pair}" in pairs
     assert pairs.count("(intercept)") == 3
     X, y = [[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], ["a", "b", "c"]
     nv.save(nv.Perceptron().fit(X, y), tmp_path / "rest.novikoff")

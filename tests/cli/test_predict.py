@@ -7,7 +7,6 @@ import gzip
 import os
 import signal
 import subprocess
-import threading
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,7 +14,8 @@ import numpy as np
 import pytest
 
 import novikoff as nv
-from tests.cli.conftest import Files, Result, inside, put, script, started, wait_for
+from tests.cases import case_named
+from tests.cli.conftest import Files, Result, ends_in_time, inside, put, script, started
 
 TRUTH = ["low", "low", "high", "high", "high"]
 
@@ -170,10 +170,13 @@ def test_named_features_by_the_weights_themselves(words: list[str], tmp_path: Pa
     done = inside("predict", model, put(tmp_path, lines(rows), "new.csv"), "--scores")
     wrong = 0
     for row, (label, values) in zip(rows_of(done), rows, strict=True):
-        score = sum(weights[name] * value for name, value in values.items()) + saved.intercept_[0]
-        assert float(row["score_spam"]) == pytest.approx(score, rel=1e-12)
-        assert row["prediction"] == ("spam" if score > 0 else "ham")
-        wrong += row["prediction"] != label
+        with case_named(row["row"]):
+            score = (
+                sum(weights[name] * value for name, value in values.items()) + saved.intercept_[0]
+            )
+            assert float(row["score_spam"]) == pytest.approx(score, rel=1e-12)
+            assert row["prediction"] == ("spam" if score > 0 else "ham")
+            wrong += row["prediction"] != label
     assert f"novikoff: {wrong} of 301 labels differ from the predictions.\n" in done.err
     unknown = '1 feature that the model does not know is left out: "never"'
     assert (unknown in done.err) == ("--hash" not in words)
@@ -257,16 +260,14 @@ def spam(tmp_path: Path) -> Path:
 
 def test_lines_are_answered_as_they_come(tmp_path: Path) -> None:
     """A reader of a pipe gets each answer before it sends the next row, also the first answer."""
-    with started("predict", spam(tmp_path), "-") as running:
+    with started("predict", spam(tmp_path), "-") as running, ends_in_time(running):
         assert running.stdout is not None
-        alarm = threading.Timer(120, running.kill)  # so that a failure cannot hang the suite
-        alarm.start()
         for number, (question, answer) in enumerate([(b"b:1\n", b"ham"), (b"a:1\n", b"spam")], 1):
-            ask(running, question)
-            if number == 1:
-                assert running.stdout.readline() == b"row,prediction\n"
-            assert running.stdout.readline() == b"%d,%s\n" % (number, answer)
-        alarm.cancel()
+            with case_named(question):
+                ask(running, question)
+                if number == 1:
+                    assert running.stdout.readline() == b"row,prediction\n"
+                assert running.stdout.readline() == b"%d,%s\n" % (number, answer)
         running.send_signal(signal.SIGINT)
         assert running.wait(60) == 130
         assert running.stderr is not None
@@ -277,8 +278,10 @@ def test_an_interrupted_run_leaves_nothing(tmp_path: Path) -> None:
     model = spam(tmp_path)
     before = sorted(tmp_path.iterdir())
     with started("predict", model, "-", "--out", tmp_path / "out.csv") as running:
-        ask(running, b"b:1\na:1\n")
-        wait_for(lambda: sorted(tmp_path.iterdir()) != before)
+        # A pipe holds less than a megabyte: once all is taken, the first rows are predicted.
+        with ends_in_time(running):
+            ask(running, (b"a:1 # %b\n" % (b"long" * 1000)) * 2000)
+        assert sorted(tmp_path.iterdir()) != before
         running.send_signal(signal.SIGTERM)
         assert running.wait(60) == 143
     assert sorted(tmp_path.iterdir()) == before

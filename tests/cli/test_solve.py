@@ -25,6 +25,7 @@ from novikoff.systems.conflicts import Conflicts
 from novikoff.systems.files.reading import read_system
 from novikoff.systems.solve import solve_system
 from novikoff.systems.system import system_of
+from tests.cases import case_named
 from tests.cli.conftest import inside, on_terminal, refused, script
 from tests.systems.test_system_files import BAD
 
@@ -344,9 +345,10 @@ def test_the_verdict_with_an_objective_is_about_the_best_point(tmp_path: Path) -
     assert done.line("verdict").startswith("relaxation feasible, proved")
     assert inside("solve", path, "--require", "feasible").code == 0
     for answer in ("feasible", "optimal"):
-        unmet = inside("solve", path, "--objective", "file", "--require", answer)
-        assert unmet.code == 1
-        assert f"the answer is relaxation optimal, not {answer}: integer variables" in unmet.err
+        with case_named(answer):
+            unmet = inside("solve", path, "--objective", "file", "--require", answer)
+            assert unmet.code == 1
+            assert f"the answer is relaxation optimal, not {answer}: integer variables" in unmet.err
     path.write_text("min\n a\nst\n r: 2 a + 2 b = 3\ngeneral\n a b\nend\n")
     assert inside("solve", path, "--require", "feasible").code == 1
 
@@ -426,15 +428,16 @@ def test_what_must_go_is_the_fewest_rows(tmp_path: Path) -> None:
     assert done.line("relaxation").startswith("2 rows must go, no fewer — proved: without a and c")
     proof = path.parent / "proof.json"
     for by in ("rows", "total", "max"):
-        inside("solve", path, "--relax", by, "--certificate", proof, "--force")
-        assert [part["kind"] for part in json.loads(proof.read_text())["proofs"]] == [
-            "system",
-            "relaxation",
-        ]
-        checked = inside("verify", proof, path)
-        assert checked.code == 0
-        claim = "At least 2 of the rows must be" if by == "rows" else "Every point violates"
-        assert claim in checked.out
+        with case_named(by):
+            inside("solve", path, "--relax", by, "--certificate", proof, "--force")
+            assert [part["kind"] for part in json.loads(proof.read_text())["proofs"]] == [
+                "system",
+                "relaxation",
+            ]
+            checked = inside("verify", proof, path)
+            assert checked.code == 0
+            claim = "At least 2 of the rows must be" if by == "rows" else "Every point violates"
+            assert claim in checked.out
     assert report(path, "--relax", "max")["relaxation"]["least"] == "97/3"
     held = report(path, "--relax", "total", "--keep", "[a-d]")["relaxation"]
     assert held["kind"] == "infeasible"

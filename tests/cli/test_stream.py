@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import gzip
 import json
@@ -13,6 +12,7 @@ import math
 import os
 import re
 import signal
+import threading
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -24,7 +24,8 @@ import pytest
 import novikoff as nv
 from novikoff.formats import model_file
 from novikoff.learners.base import linear
-from tests.cli.conftest import Files, Result, inside, started, wait_for
+from tests.cases import case_named
+from tests.cli.conftest import Files, Result, inside, rows_printed, started
 
 
 @pytest.fixture(scope="module")
@@ -175,8 +176,9 @@ def test_a_model_is_not_replaced_unasked_nor_by_other_wishes(rows: Path, tmp_pat
         (["--resume", "--threshold", "2"], "was begun with --threshold 0.0, not 2.0"),
         (["--resume", "--label", "d"], "was begun with --label nothing, not d"),
     ):
-        assert sentence in refused(data, "--save", model, *words)
-        assert model.read_bytes() == before
+        with case_named((words, sentence)):
+            assert sentence in refused(data, "--save", model, *words)
+            assert model.read_bytes() == before
     words = ["--out", str(tmp_path), "--no-verdict", "--epochs", "5"]
     assert inside("fit", data, *words).code == 0
     assert "not of a stream" in refused(data, "--save", tmp_path / "d.novikoff", "--resume")
@@ -281,9 +283,10 @@ def test_names_that_are_no_utf_8_are_printed_with_a_mark(tmp_path: Path, form: s
     data.write_bytes(table(*GOOD))
     words: list[str | Path] = ["--save", model, "--mistakes", mistakes, "--format", form]
     for more in ([], ["--resume"]):
-        out = stream(data, *words, *more).out
-        said = str(json.loads(out.splitlines()[-1])["model"] if form == "json" else out)
-        assert "/m\ufffd.novikoff" in said
+        with case_named(more):
+            out = stream(data, *words, *more).out
+            said = str(json.loads(out.splitlines()[-1])["model"] if form == "json" else out)
+            assert "/m\ufffd.novikoff" in said
     assert model.exists()
 
 
@@ -299,42 +302,34 @@ def test_an_interrupt_saves_and_says_where(
     number: signal.Signals, code: int, rows: Path, tmp_path: Path
 ) -> None:
     model = tmp_path / "m.novikoff"
-    running = started("stream", "-", "--save", model, "--save-every", "3000")
+    running = started("stream", "-", "--save", model)
     assert running.stdin is not None
-    running.stdin.write(rows.read_bytes())
+    running.stdin.writelines(rows.read_bytes().splitlines(keepends=True)[: 1 + 2048])
     running.stdin.flush()
-    assert running.stdout is not None
-    while not running.stdout.readline().strip().startswith(b"2,048"):
-        pass
-    wait_for(model.exists)  # after row 3,000
+    assert rows_printed(running, 2048), running.communicate()
     running.send_signal(number)
     assert running.wait(timeout=60) == code
     out, err = running.communicate()
-    assert (b" of 3,000 rows (" in out) == (number == signal.SIGINT)  # Ctrl-C prints a summary
+    assert (b" of 2,048 rows (" in out) == (number == signal.SIGINT)  # Ctrl-C prints a summary
     kept = f"{model} has the model so far; --resume continues it."
-    assert err.decode().strip().endswith(f"novikoff: interrupted after 3,000 rows; {kept}")
+    assert err.decode().strip().endswith(f"novikoff: interrupted after 2,048 rows; {kept}")
+    assert rows_in(model) == 2048
 
 
 def test_an_interrupt_is_heard_before_the_first_row(tmp_path: Path) -> None:
     path = tmp_path / "fifo"
     os.mkfifo(path)
-    running, ends = started("stream", path), list[int]()
-
-    def opened() -> bool:
-        with contextlib.suppress(OSError):  # no process reads from the pipe yet
-            ends.append(os.open(path, os.O_WRONLY | os.O_NONBLOCK))
-        return bool(ends)
-
-    wait_for(opened)
+    ends = list[int]()
+    opening = threading.Thread(target=lambda: ends.append(os.open(path, os.O_WRONLY)), daemon=True)
+    opening.start()
+    running = started("stream", path)
+    opening.join(120)  # `open` returns when the command has opened the other end
     running.send_signal(signal.SIGINT)
     _, err = running.communicate(timeout=60)
+    assert ends, err
     os.close(ends[0])
     assert running.returncode == 130
     assert err.decode().strip().endswith("novikoff: interrupted; nothing was written.")
-
-
-def changed(model: Path) -> int:
-    return model.stat().st_mtime_ns if model.exists() else 0
 
 
 GOOD = ["1,2,x", "-1,-3,y", "2,1,x", "-2,-1,y", "3,1,x", "-1,-2,y"]
@@ -435,25 +430,26 @@ class TestBadRows:
         def words(place: Path) -> list[str | Path]:
             saved = f"--save {place}/m.novikoff --mistakes {place}/wrong.csv".split()
             logged = f"--bad-rows skip --bad-rows-log {place}/bad.csv".split()
-            options = ["--quiet", "--average", "--save-every", "97", "--resume"]
+            options = ["--average", "--save-every", "97", "--resume"]
             return [data, *options, *saved, *logged]
 
         stream(*words(folder))
         kills, model = 0, tmp_path / "m.novikoff"
-        for _ in range(3):
-            before = changed(model)
+        for n in (128, 512, 2048):
             running = started("stream", *words(tmp_path))
-            wait_for(lambda: running.poll() is not None or changed(model) != before)  # noqa: B023
+            rows_printed(running, n)
             running.kill()
             running.communicate()
             kills += running.returncode == -signal.SIGKILL
             rows_seen = rows_in(model)  # the model file is complete at every moment
             assert isinstance(rows_seen, int)
             assert rows_seen % 97 == 0 or rows_seen == 5000
+            assert rows_seen > n - 97
         assert kills
         stream(*words(tmp_path))
         for name in ("m.novikoff", "wrong.csv", "bad.csv"):
-            assert (tmp_path / name).read_bytes() == (folder / name).read_bytes()
+            with case_named(name):
+                assert (tmp_path / name).read_bytes() == (folder / name).read_bytes()
         assert len(lines_of(tmp_path / "bad.csv")) == 1 + 100
 
 
@@ -495,7 +491,8 @@ class TestMistakes:
         assert "already exists" in refused(*words, found, "--resume")
         assert found.read_bytes() == b"precious"
         for taken in (data, model):
-            assert "choose another" in refused(*words, taken, "--force")
+            with case_named(taken):
+                assert "choose another" in refused(*words, taken, "--force")
         found.write_bytes(b"row,predicted,label\n1,,x\n9,")  # left by a run that was killed
         stream(*words, found, "--resume")
         assert lines_of(found)[1:] == [["1", "", "x"]]
@@ -586,9 +583,10 @@ class TestConstantRule:
         assert f"{caution}; where features have very different scales" in done.out
         stream(data, "--save", model, "--limit", "40")
         for passes in ("1", "2"):
-            words = ["--resume", "--passes", passes, "--format", "json", "--quiet"]
-            notes = json.loads(stream(data, "--save", model, *words).out)["notes"]
-            assert any(caution in note for note in notes) == (passes == "1")
+            with case_named(passes):
+                words = ["--resume", "--passes", passes, "--format", "json", "--quiet"]
+                notes = json.loads(stream(data, "--save", model, *words).out)["notes"]
+                assert any(caution in note for note in notes) == (passes == "1")
 
     @pytest.mark.parametrize(
         "rows",
@@ -762,16 +760,17 @@ def test_what_is_printed_is_true_of_the_rows_and_the_counts_add_up(
     limits = sorted(set(rng.integers(1, learned + 1, size=3).tolist()))
     stops = [["--limit", str(limit)] for limit in limits]
     for more in (*stops, [], ["--passes", "2"]):
-        said = stream(data, *words, *more)
-        bound = re.search(r"γ ≤ (\S+) on", said.line("margin"))
-        assert bound is not None
-        assert float(bound[1]) >= gamma * (1 - 1e-12)
-        told = json.loads(stream(data, *words, *more, "--format", "json", "--quiet").out)
-        n_passes = 2 if "--passes" in more else 1
-        if not more or n_passes == 2:
-            assert (told["rows"], told["dropped"]) == (learned * n_passes, dropped)
-            assert told["skipped"] == skipped
-        assert told["margin_bound"] >= gamma * (1 - 1e-12)
+        with case_named(more):
+            said = stream(data, *words, *more)
+            bound = re.search(r"γ ≤ (\S+) on", said.line("margin"))
+            assert bound is not None
+            assert float(bound[1]) >= gamma * (1 - 1e-12)
+            told = json.loads(stream(data, *words, *more, "--format", "json", "--quiet").out)
+            n_passes = 2 if "--passes" in more else 1
+            if not more or n_passes == 2:
+                assert (told["rows"], told["dropped"]) == (learned * n_passes, dropped)
+                assert told["skipped"] == skipped
+            assert told["margin_bound"] >= gamma * (1 - 1e-12)
 
 
 def test_the_bound_is_printed_rounded_up(tmp_path: Path) -> None:

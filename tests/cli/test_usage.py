@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from novikoff import __version__
+from tests.cases import case_named
 from tests.cli.conftest import COMPILING, PROGRESS, Files, inside, on_terminal, script
 
 
@@ -36,7 +37,8 @@ def test_help_and_version() -> None:
     assert "130 interrupted" in done.out
     assert inside("help").out == done.out
     for words in (["--version"], ["-V"]):
-        assert inside(*words).out == f"novikoff {__version__}\n"
+        with case_named(words):
+            assert inside(*words).out == f"novikoff {__version__}\n"
 
 
 @pytest.mark.parametrize(
@@ -208,11 +210,12 @@ def test_a_missing_extra_says_what_to_install(
 
 def test_every_option_stands_under_a_heading() -> None:
     for command in ("fit", "separation", "stream", "solve", "verify"):
-        text = inside("help", command).out
-        headings = re.findall(r"^(\S.*):$", text, re.MULTILINE)
-        assert headings[-1] == "Options"
-        assert re.findall(r"^  (\S+)", text.partition("\nOptions:\n")[2], re.M) == ["-h,"]
-        assert len(headings) > 2
+        with case_named(command):
+            text = inside("help", command).out
+            headings = re.findall(r"^(\S.*):$", text, re.MULTILINE)
+            assert headings[-1] == "Options"
+            assert re.findall(r"^  (\S+)", text.partition("\nOptions:\n")[2], re.M) == ["-h,"]
+            assert len(headings) > 2
 
 
 @pytest.mark.parametrize(
@@ -244,13 +247,15 @@ def test_the_report_of_wine_fits_a_terminal(files: Files, positive: list[str]) -
     plain = re.sub(r"\x1b\[[0-9;]*m|\r", "", shown)
     piped = inside(*words, columns="80").out
     assert code == 0
-    for text in (plain, piped):
-        lines = text.splitlines()[:-1]  # the last line has file names, which are long in the tests
-        assert len(lines) <= 15
-        assert max(map(len, lines[1:])) <= 80
-        assert "most 206 mistakes" in text
-        assert "on standardised features" in text
-        assert "411,013,538" not in text
+    for output, text in {"terminal": plain, "pipe": piped}.items():
+        with case_named(output):
+            # The last line has file names, which are long in the tests.
+            lines = text.splitlines()[:-1]
+            assert len(lines) <= 15
+            assert max(map(len, lines[1:])) <= 80
+            assert "most 206 mistakes" in text
+            assert "on standardised features" in text
+            assert "411,013,538" not in text
     assert "411,013,538" in inside(*words, "--verbose").out
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import novikoff as nv
+from tests.cases import case_named
 from tests.cli.conftest import Files, inside, refused
 
 
@@ -63,8 +64,9 @@ def test_columns_are_those_of_the_certificate_or_of_the_options(tmp_path: Path) 
     assert inside("verify", certificate, turned).code == 0
     assert inside("verify", certificate, path, "--features", "u,v", "--label", "first").code == 0
     for columns, label in (("u,v", "second"), ("v,u", "first")):
-        words = ("--features", columns, "--label", label)
-        refused(inside("verify", certificate, path, *words), "two.cert.json", code=1)
+        with case_named((columns, label)):
+            words = ("--features", columns, "--label", label)
+            refused(inside("verify", certificate, path, *words), "two.cert.json", code=1)
 
 
 ALTERED: list[tuple[tuple[str | int, ...], object]] = [

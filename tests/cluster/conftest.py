@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
@@ -18,8 +19,6 @@ pytest.importorskip("distributed", reason="Dask is not installed")
 import dask
 from distributed import Client, LocalCluster, Worker
 from distributed.diagnostics.plugin import SchedulerPlugin
-
-from tests.cli.conftest import wait_for
 
 
 @pytest.fixture(scope="session")
@@ -33,6 +32,28 @@ def client() -> Iterator[Client]:
         Client(cluster) as client,
     ):  # fmt: skip
         yield client
+
+
+class Watcher(SchedulerPlugin):
+    """Waits until the scheduler is in a state: it looks after each change."""
+
+    def __init__(self, scheduler: Any) -> None:
+        self.scheduler, self.changed = scheduler, threading.Event()
+        scheduler.add_plugin(self, name=f"watcher-{id(self)}")
+
+    def add_worker(self, *args: Any, **kwargs: Any) -> None:
+        """A worker has come."""
+        self.changed.set()
+
+    def transition(self, *args: Any, **kwargs: Any) -> None:
+        """A task comes into another state; the scheduler forgets it after this call."""
+        self.scheduler.loop.add_callback(self.changed.set)
+
+    def wait(self, condition: Callable[[], bool]) -> None:
+        """Return when the condition is true."""
+        while not condition():
+            assert self.changed.wait(120)
+            self.changed.clear()
 
 
 class Killer(SchedulerPlugin):
@@ -75,12 +96,13 @@ class Machines:
     def start(self, n: int = 1, *, package: bool = True) -> None:
         """Start workers, and wait for them."""
         names = {f"worker-{len(self.processes) + k}" for k in range(n)}
+        watcher = Watcher(self.cluster.scheduler)
         for name in sorted(names):
             given = self.cluster.scheduler_address, name, package
             self.processes.append(self.context.Process(target=work, args=given, daemon=True))
             self.processes[-1].start()
         workers = self.cluster.scheduler.workers
-        wait_for(lambda: names <= {worker.name for worker in workers.values()})
+        watcher.wait(lambda: names <= {worker.name for worker in workers.copy().values()})
 
     def pids(self) -> dict[str, int]:
         """The process of each worker, by its address."""

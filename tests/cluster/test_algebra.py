@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -36,6 +37,7 @@ from novikoff.core.updates import perceptron
 from novikoff.geometry.passes import OutOfTimeError
 from novikoff.geometry.visits import ColumnSums, ExactSigns, MostViolated, RowQuestion, Sizes
 from novikoff.proofs import exact
+from tests.cases import case_named
 from tests.cluster.cases import KINDS, AtOnce, Done, data, local_rows, sparse
 from tests.property.test_passes import seen as bits
 
@@ -176,11 +178,12 @@ def test_a_sum_of_weights_instead_of_a_mixture_breaks_the_bound() -> None:
 def test_groups_do_not_matter_to_a_bit(kind: str) -> None:
     X, y = data(kind, n=300)
     for rows in (X, sparse(X)):
-        one, two, nine = (
-            nv.separate(local_rows(rows, y, [7, 7, 100, 220, 299], threads)).certificate
-            for threads in (1, 2, 9)
-        )
-        assert one == two == nine
+        with case_named(type(rows).__name__):
+            one, two, nine = (
+                nv.separate(local_rows(rows, y, [7, 7, 100, 220, 299], threads)).certificate
+                for threads in (1, 2, 9)
+            )
+            assert one == two == nine
 
 
 def test_several_classes_learn_side_by_side() -> None:
@@ -271,8 +274,15 @@ def test_labels_beside_rows_that_include_them_are_rejected() -> None:
     rows = local_rows(X, y, [20])
     proof = nv.separate(X, y).certificate
     assert proof is not None
-    for ask in (lambda: nv.separate(rows, y), lambda: nv.verify(proof, rows, y[::-1])):
-        with pytest.raises(ValueError, match="include their labels: do not pass y"):
+    asked: dict[str, Callable[[], object]] = {
+        "separate": lambda: nv.separate(rows, y),
+        "verify": lambda: nv.verify(proof, rows, y[::-1]),
+    }
+    for name, ask in asked.items():
+        with (
+            case_named(name),
+            pytest.raises(ValueError, match="include their labels: do not pass y"),
+        ):
             ask()
     with pytest.raises(TypeError, match="Call separate"):
         nv.separate_classes(rows, None)

@@ -19,6 +19,7 @@ from distributed import Client
 
 import novikoff as nv
 from novikoff.data.on_disk import fits
+from tests.cases import case_named
 from tests.cli.conftest import Result, inside
 from tests.cluster.cases import data, write_folder
 
@@ -95,9 +96,10 @@ def test_fit_on_a_cluster_then_verify_without_one(client: Client, tmp_path: Path
     assert (model.predict(frame) == y).all()
     write_folder(folder, X + 1.0, y, 6)
     for options in ((), where):
-        refused = inside("verify", proof, folder, *options)
-        assert refused.code != 0
-        assert "other data" in refused.err
+        with case_named(options):
+            refused = inside("verify", proof, folder, *options)
+            assert refused.code != 0
+            assert "other data" in refused.err
 
 
 def test_workers_of_its_own(tmp_path: Path) -> None:
@@ -125,10 +127,11 @@ def test_verify_on_a_cluster_says_what_it_read(client: Client, tmp_path: Path) -
     done_well("fit", folder, "--label", "kind", "--drop", "x2", *where, "--out", tmp_path)
     proof = tmp_path / "rows.cert.json"
     for options in (where, ()):
-        done = done_well("verify", proof, folder, *options)
-        assert "2 features · label kind\n" in done.out
-        assert 'ignored: "x2"' in done.out
-        assert "read as the certificate says" in done.out
+        with case_named(options):
+            done = done_well("verify", proof, folder, *options)
+            assert "2 features · label kind\n" in done.out
+            assert 'ignored: "x2"' in done.out
+            assert "read as the certificate says" in done.out
     body = json.loads(proof.read_text(encoding="utf-8"))
     body["preprocessing"]["missing"] = "mean"
     body["preprocessing"]["columns"][0]["mean"] = 1e6

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ import pyarrow.parquet as pq
 from distributed import Client
 
 import novikoff as nv
+from tests.cases import case_named
 from tests.cluster.cases import KINDS, data, sparse, write_folder
 
 
@@ -34,18 +36,19 @@ def test_the_certificate_is_that_of_memory_bit_for_bit(
     arrays = nv.cluster.rows(*as_arrays(X, y, 170), client=client)
     folder = nv.cluster.rows(write_folder(tmp_path / "data", X, y, 5), label="kind", client=client)
     assert local.certificate is not None
-    for rows in (arrays, folder):
-        verdict = nv.separate(rows)
-        assert verdict.certificate == local.certificate
-        assert verdict.kind == local.kind
-        assert verdict.margin == local.margin
-        assert verdict.geometric_margin == local.geometric_margin
-        assert verdict.n_separated == len(local.separated_rows)
-        assert len(verdict.separated_rows) == 0
-        if local.certificate.w is not None:
-            told = rows.separated(local.certificate).compute()
-            assert np.flatnonzero(told).tolist() == local.separated_rows.tolist()
-        nv.verify(local.certificate, rows)
+    for kept, rows in {"arrays": arrays, "files": folder}.items():
+        with case_named(kept):
+            verdict = nv.separate(rows)
+            assert verdict.certificate == local.certificate
+            assert verdict.kind == local.kind
+            assert verdict.margin == local.margin
+            assert verdict.geometric_margin == local.geometric_margin
+            assert verdict.n_separated == len(local.separated_rows)
+            assert len(verdict.separated_rows) == 0
+            if local.certificate.w is not None:
+                told = rows.separated(local.certificate).compute()
+                assert np.flatnonzero(told).tolist() == local.separated_rows.tolist()
+            nv.verify(local.certificate, rows)
 
 
 def test_sparse_chunks(client: Client) -> None:
@@ -112,11 +115,12 @@ def test_columns_of_text_in_files(client: Client, tmp_path: Path) -> None:
         table = pa.table({"colour": colours[k], "size": sizes[k], "new": new[k], "kind": kinds[k]})
         pq.write_table(table, tmp_path / f"{k}.parquet")
     for one_hot in (["colour"], ["*", "size"], ["colour", "new"]):
-        asked: Any = {"label": "kind", "one_hot": one_hot}
-        rows = nv.cluster.rows(tmp_path, client=client, **asked)
-        local = nv.data.read(tmp_path, nv.data.ReadOptions(**asked))
-        assert list(rows.names) == list(local.names)
-        assert nv.separate(rows).certificate == nv.separate(local.X, local.labels).certificate
+        with case_named(one_hot):
+            asked: Any = {"label": "kind", "one_hot": one_hot}
+            rows = nv.cluster.rows(tmp_path, client=client, **asked)
+            local = nv.data.read(tmp_path, nv.data.ReadOptions(**asked))
+            assert list(rows.names) == list(local.names)
+            assert nv.separate(rows).certificate == nv.separate(local.X, local.labels).certificate
     with pytest.raises(ValueError, match="one-hot"):
         nv.cluster.rows(tmp_path, label="kind", client=client)
 
@@ -199,10 +203,17 @@ def test_versions_that_differ_are_rejected(client: Client) -> None:
 
     arrays = as_arrays(*data("separable", n=50), 20)
     rows = nv.cluster.rows(*arrays, client=client)
+    asked: dict[str, Callable[[], object]] = {
+        "at the start": lambda: nv.cluster.rows(*arrays, client=client),
+        "by a worker that joins later": lambda: nv.separate(rows),
+    }
     client.run(pretend, "0.0.1")
-    try:  # at the start, and by those that join later
-        for ask in (lambda: nv.cluster.rows(*arrays, client=client), lambda: nv.separate(rows)):
-            with pytest.raises(nv.cluster.ClusterError, match=r"novikoff 0\.0\.1.*same versions"):
+    try:
+        for moment, ask in asked.items():
+            with (
+                case_named(moment),
+                pytest.raises(nv.cluster.ClusterError, match=r"novikoff 0\.0\.1.*same versions"),
+            ):
                 ask()
     finally:
         client.run(pretend, nv.__version__)

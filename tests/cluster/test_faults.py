@@ -19,9 +19,8 @@ from distributed import Client, LocalCluster
 
 import novikoff as nv
 from tests.cases import case_named
-from tests.cli.conftest import wait_for
 from tests.cluster.cases import data, write_folder
-from tests.cluster.conftest import Machines
+from tests.cluster.conftest import Machines, Watcher
 
 X, Y = data("inseparable", n=400)
 
@@ -76,18 +75,19 @@ def test_other_workers_come_and_one_without_the_package_is_an_error(
     machines.start(2)
     rows = folder_rows(tmp_path, machines)
     for killed in (False, True):  # True: all earlier workers have been killed
-        pids = [*machines.pids().values()] if killed else []
-        came = threading.Thread(target=machines.start)
+        with case_named(killed):
+            pids = [*machines.pids().values()] if killed else []
+            came = threading.Thread(target=machines.start)
 
-        def act(address: str) -> None:
-            for pid in pids:  # noqa: B023
-                os.kill(pid, signal.SIGKILL)
-            came.start()  # noqa: B023
+            def act(address: str) -> None:
+                for pid in pids:  # noqa: B023
+                    os.kill(pid, signal.SIGKILL)
+                came.start()  # noqa: B023
 
-        shot = machines.when("mostviolated", act)
-        assert nv.separate(rows).certificate == nv.separate(X, Y).certificate
-        came.join()
-        assert shot.done
+            shot = machines.when("mostviolated", act)
+            assert nv.separate(rows).certificate == nv.separate(X, Y).certificate
+            came.join()
+            assert shot.done
     machines.start(1, package=False)
     with pytest.raises(nv.cluster.ClusterError, match="cannot import novikoff"):
         folder_rows(tmp_path, machines)
@@ -168,6 +168,7 @@ def test_ctrl_c_and_a_budget_leave_no_task_behind(machines: Machines, tmp_path: 
         nv.Perceptron(random_state=0).fit(rows)
     rows.cluster.progress = lambda tasks, done: None
     assert nv.separate(rows, budget=1e-9).kind == "undecided"
-    wait_for(lambda: kept >= {*machines.cluster.scheduler.tasks})  # running tasks may finish
+    tasks = machines.cluster.scheduler.tasks
+    Watcher(machines.cluster.scheduler).wait(lambda: kept >= {*tasks})  # tasks may finish
     assert first.type is second.type  # the exceptions stay alive, as in a console
     assert nv.separate(rows).certificate == nv.separate(X, Y).certificate

@@ -21,6 +21,7 @@ from novikoff.core.runs import Plan
 from novikoff.core.schemes import scheme_for
 from novikoff.core.stops import Limits
 from novikoff.core.updates import perceptron
+from tests.cases import case_named
 from tests.cluster.cases import data, local_rows
 
 
@@ -43,16 +44,17 @@ def made(kind: str, n: int, client: Client) -> Any:
 def test_the_coordinator_needs_no_more_for_ten_times_the_rows(kind: str, client: Client) -> None:
     peaks = []
     for n in (20_000, 200_000):
-        rows = made(kind, n, client)
-        nv.separate(rows)  # a first call, because loading and compiling do not count
-        measured = []
-        for _ in range(3):  # the minimum counts, because Dask's own threads sometimes allocate
-            tracemalloc.start()
-            verdict = nv.separate(rows)
-            measured.append(tracemalloc.get_traced_memory()[1])
-            tracemalloc.stop()
-            assert verdict.kind == kind
-        peaks.append(min(measured))
+        with case_named(n):
+            rows = made(kind, n, client)
+            nv.separate(rows)  # a first call, because loading and compiling do not count
+            measured = []
+            for _ in range(3):  # the minimum counts, because Dask's own threads sometimes allocate
+                tracemalloc.start()
+                verdict = nv.separate(rows)
+                measured.append(tracemalloc.get_traced_memory()[1])
+                tracemalloc.stop()
+                assert verdict.kind == kind
+            peaks.append(min(measured))
     assert peaks[1] < 1.5 * peaks[0] + 200_000  # a mask of all rows would be 200,000 bytes
 
 

@@ -20,6 +20,7 @@ from novikoff.cluster.pocket import MistakeCount
 from novikoff.cluster.shards import Setting, Shard
 from novikoff.core.class_labels import code_labels
 from novikoff.core.rows import Vector
+from tests.cases import case_named
 from tests.cluster.cases import Labels, data, local_rows, sparse
 from tests.golden.test_fewest_mistakes import fewest
 from tests.oracle import signed
@@ -93,10 +94,11 @@ def test_groups_do_not_matter_to_a_bit(fit_intercept: bool) -> None:
 
 def test_a_rule_without_mistakes_is_found() -> None:
     X, y = data("separable")
-    for order in (np.arange(len(y)), np.argsort(y)):
-        clf: Any = nv.Pocket(random_state=0).fit(local_rows(X[order], y[order], [100, 250]))
-        assert (clf.n_errors_, clf.errors_lower_bound_, clf.converged_) == (0, 0, True)
-        assert (clf.predict(X) == y).all()
+    for name, order in {"as drawn": np.arange(len(y)), "by label": np.argsort(y)}.items():
+        with case_named(name):
+            clf: Any = nv.Pocket(random_state=0).fit(local_rows(X[order], y[order], [100, 250]))
+            assert (clf.n_errors_, clf.errors_lower_bound_, clf.converged_) == (0, 0, True)
+            assert (clf.predict(X) == y).all()
 
 
 def test_shards_of_one_class_learn_from_a_sample(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -143,8 +145,14 @@ def test_proofs_of_other_data_are_rejected_on_a_cluster() -> None:
     proofs: list[Any] = [bound, verdict]
     for proof in proofs:
         nv.verify(proof, local_rows(X, y, [11, 30]))
-        for rows in (local_rows(other, y, [11, 30]), local_rows(X, np.roll(y, 1), [11])):
-            with pytest.raises(nv.CertificateError, match="other data"):
+        for changed, rows in {
+            "features": local_rows(other, y, [11, 30]),
+            "labels": local_rows(X, np.roll(y, 1), [11]),
+        }.items():
+            with (
+                case_named((type(proof).__name__, changed)),
+                pytest.raises(nv.CertificateError, match="other data"),
+            ):
                 nv.verify(proof, rows)
         with pytest.raises(nv.CertificateError, match="40 × 2 numbers, the data has 39 × 2"):
             nv.verify(proof, local_rows(X[1:], y[1:], [11]))

@@ -10,6 +10,7 @@ import pytest
 
 import novikoff as nv
 from novikoff.core.rows import Vector
+from tests.cases import case_named
 
 HUGE = 10**400
 ROWS = [[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]]
@@ -77,7 +78,7 @@ def test_single_steps_look_at_margin_and_step(setting: dict[str, float]) -> None
     clf = nv.Perceptron().partial_fit([[1.0], [-1.0]], [1, 0], classes=[0, 1])
     clf.set_params(**setting)
     for x in (np.array([1.0]), np.array([-1.0])):
-        with pytest.raises(ValueError, match="parameter of Perceptron must be"):
+        with case_named(x), pytest.raises(ValueError, match="parameter of Perceptron must be"):
             clf.learn_one(x, 1)
 
 

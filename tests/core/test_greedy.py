@@ -15,6 +15,7 @@ from tests.cases import (
     Planted,
     assert_same_run,
     average,
+    case_named,
     csr,
     learn,
     planted,
@@ -69,11 +70,12 @@ def test_a_threshold_a_step_weights_and_a_start(rule: str) -> None:
         "start": np.array([3.0, -2.0, 1.0, 0.0, 5.0, -1.0]),
     }
     for update in (Perceptron(), Perceptron(threshold=6.0, step_size=0.5)):
-        ran = climbed(case, rule, update, average=True, **options)
-        expected = oracle(case.rows, rule, update, **options)
-        assert len(expected.acts) > 3
-        assert_same_run(ran, expected)
-        np.testing.assert_allclose(average(ran), expected.mean, rtol=1e-10, atol=1e-12)
+        with case_named(update):
+            ran = climbed(case, rule, update, average=True, **options)
+            expected = oracle(case.rows, rule, update, **options)
+            assert len(expected.acts) > 3
+            assert_same_run(ran, expected)
+            np.testing.assert_allclose(average(ran), expected.mean, rtol=1e-10, atol=1e-12)
 
 
 @pytest.mark.parametrize("limit", [1, 4])

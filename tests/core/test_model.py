@@ -12,7 +12,7 @@ from novikoff.core.model import LinearModel
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.schemes import OneVsOne
 from novikoff.core.updates import passive_aggressive, perceptron, update_as_array
-from tests.cases import csr, planted_integers
+from tests.cases import case_named, csr, planted_integers
 
 
 def stream(seed: int, n: int, d: int, n_classes: int) -> tuple[Vector, Indices]:
@@ -71,12 +71,13 @@ def test_a_piece_that_fails_changes_nothing(n_classes: int, sparse: bool) -> Non
     model.learn(X, codes, perceptron())
     before = state(model)
     for bad in (np.nan, np.inf, 1e308):
-        part = X[:2].copy()
-        part[1, 1:3] = bad
-        rows = sp.csr_array(part) if sparse else part
-        with pytest.raises(ValueError, match=r"row 1, column 1|range of float64"):
-            model.learn(rows, codes[:2], perceptron(step_size=1e5))
-        assert state(model) == before
+        with case_named(bad):
+            part = X[:2].copy()
+            part[1, 1:3] = bad
+            rows = sp.csr_array(part) if sparse else part
+            with pytest.raises(ValueError, match=r"row 1, column 1|range of float64"):
+                model.learn(rows, codes[:2], perceptron(step_size=1e5))
+            assert state(model) == before
     with pytest.raises(ValueError, match="51 features, but 50 are expected"):
         model.learn(np.ones((1, 51)), codes[:1], perceptron())
     numbers = update_as_array(perceptron(step_size=1e5), True)

@@ -16,7 +16,7 @@ from novikoff.core import orders
 from novikoff.core.orders import Blocks, Candidates, Chaotic, Cyclic, Fixed, Permuted, Random
 from novikoff.core.rows import Indices
 from novikoff.core.trace import Trace
-from tests.cases import SEQUENCES
+from tests.cases import SEQUENCES, case_named
 
 
 def deal(order: orders.Order, candidates: Candidates, count: int, seed: int = 0) -> list[Indices]:
@@ -193,10 +193,11 @@ def test_a_list_of_row_numbers_is_a_cycle() -> None:
     own = nv.Perceptron(order="cyclic", trace=True).fit(X[cycle], y[cycle])
     assert isinstance(own.trace_, Trace)
     for order in (cycle, tuple(cycle), np.array(cycle)):
-        clf = nv.Perceptron(order=order, trace=True).fit(X, y)
-        assert isinstance(clf.trace_, Trace)
-        assert clf.trace_.index.tolist() == np.array(cycle)[own.trace_.index].tolist()
-        assert clf.coef_.tolist() == own.coef_.tolist()
+        with case_named(type(order).__name__):
+            clf = nv.Perceptron(order=order, trace=True).fit(X, y)
+            assert isinstance(clf.trace_, Trace)
+            assert clf.trace_.index.tolist() == np.array(cycle)[own.trace_.index].tolist()
+            assert clf.coef_.tolist() == own.coef_.tolist()
     assert clone(nv.Perceptron(order=[1, 0])).order == [1, 0]
     twice = nv.Perceptron(order=[0, 3, 1, 3, 2], max_epochs=None).fit(X, y)
     assert twice.converged_

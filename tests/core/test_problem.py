@@ -14,7 +14,7 @@ import pytest
 from novikoff.core import problem as problem_module
 from novikoff.core.problem import Rows, norms, products, scores, signed_problem
 from novikoff.core.rows import Vector
-from tests.cases import STORAGES, csr, planted, planted_integers
+from tests.cases import STORAGES, case_named, csr, planted, planted_integers
 
 
 def ones(n: int) -> npt.NDArray[np.int8]:
@@ -91,8 +91,9 @@ def test_norms(size: float) -> None:
     case = planted_integers(4, 20, 6, fit_intercept=False)
     expected = np.sqrt((case.rows**2).sum(axis=1)).tolist()
     for X in (case.X * size, csr(case.X * size)):
-        problem = signed_problem(X, case.signs, False)
-        assert (norms(problem) * (problem.unit / size)).tolist() == expected
+        with case_named(type(X).__name__):
+            problem = signed_problem(X, case.signs, False)
+            assert (norms(problem) * (problem.unit / size)).tolist() == expected
 
 
 @pytest.mark.parametrize("storage", STORAGES)
@@ -104,16 +105,17 @@ def test_products_and_scores_by_stretches_of_rows(
     X = STORAGES[storage](case.X, tmp_path)
     W = np.round(5.0 * np.random.default_rng(0).normal(size=(13, 3)))
     for size in (1, 50, 1 << 17):
-        monkeypatch.setattr(problem_module, "DENSE_BLOCK", size)
-        monkeypatch.setattr(problem_module, "CSR_BLOCK", size)
-        problem = signed_problem(X, case.signs, fit_intercept)
-        assert products(problem, W[:, 0]).tolist() == (case.rows @ W[:, 0]).tolist()
-        assert scores(X, W).tolist() == (case.X @ W[:-1] + W[-1]).tolist()
-        assert (
-            norms(problem).tolist()
-            == norms(signed_problem(case.X, case.signs, fit_intercept)).tolist()
-        )
-        assert problem.radius == pytest.approx(case.radius, rel=1e-13)
+        with case_named(size):
+            monkeypatch.setattr(problem_module, "DENSE_BLOCK", size)
+            monkeypatch.setattr(problem_module, "CSR_BLOCK", size)
+            problem = signed_problem(X, case.signs, fit_intercept)
+            assert products(problem, W[:, 0]).tolist() == (case.rows @ W[:, 0]).tolist()
+            assert scores(X, W).tolist() == (case.X @ W[:-1] + W[-1]).tolist()
+            assert (
+                norms(problem).tolist()
+                == norms(signed_problem(case.X, case.signs, fit_intercept)).tolist()
+            )
+            assert problem.radius == pytest.approx(case.radius, rel=1e-13)
 
 
 def test_empty_rows_of_a_sparse_matrix() -> None:

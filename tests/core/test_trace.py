@@ -18,7 +18,7 @@ from novikoff.core.runs import Plan, train_rule
 from novikoff.core.stops import Limits
 from novikoff.core.sweep import write_update
 from novikoff.core.trace import Recorder, Trace
-from tests.cases import learn, planted, planted_integers, update_of
+from tests.cases import case_named, learn, planted, planted_integers, update_of
 from tests.oracle import Aggressive, Perceptron
 
 
@@ -85,13 +85,14 @@ def test_the_weights_and_their_average_after_each_update(storage: Any, fit_inter
     assert trace.weights(len(trace)).tolist() == [*clf.coef_[0], *clf.intercept_]
     assert (trace.weights(-1) == trace.weights(len(trace))).all()
     for t in (1, 2, len(trace) - 1):
-        part = nv.Perceptron(random_state=1, fit_intercept=fit_intercept, max_updates=t)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            part.fit(X, case.signs)
-            mean = clone(part).set_params(average="averaged").fit(X, case.signs)
-        assert trace.weights(t).tolist() == [*part.coef_[0], *part.intercept_]
-        assert np.allclose(trace.average(t), [*mean.coef_[0], *mean.intercept_])
+        with case_named(t):
+            part = nv.Perceptron(random_state=1, fit_intercept=fit_intercept, max_updates=t)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                part.fit(X, case.signs)
+                mean = clone(part).set_params(average="averaged").fit(X, case.signs)
+            assert trace.weights(t).tolist() == [*part.coef_[0], *part.intercept_]
+            assert np.allclose(trace.average(t), [*mean.coef_[0], *mean.intercept_])
     assert (trace.weights()[[0, 2]] == [trace.weights(0), trace.weights(2)]).all()
     assert (trace.average()[[0, 2]] == [trace.average(0), trace.average(2)]).all()
     with pytest.raises(IndexError, match=f"made {len(trace)} updates"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 from unittest.mock import patch
 
@@ -18,6 +19,7 @@ import scipy.sparse as sp
 import novikoff as nv
 from novikoff.core.class_labels import check_labels, code_labels
 from novikoff.core.validation import check_matrix
+from tests.cases import case_named
 
 
 def malformed(**arrays: Any) -> sp.csr_array:
@@ -89,15 +91,16 @@ def test_double_entries_are_added_up_exactly(values: Any, total: float, form: st
 def test_small_types_never_wrap(kind: type) -> None:
     X: Any = np.array([[1, 0], [0, 1]]).astype(kind)
     for given in (X, sp.csr_array(X), sp.csc_array(X)):
-        assert check_matrix(given).dtype == np.float64
-        assert nv.separate(given, [1, 1], fit_intercept=False).kind == "separable"
+        with case_named(type(given).__name__):
+            assert check_matrix(given).dtype == np.float64
+            assert nv.separate(given, [1, 1], fit_intercept=False).kind == "separable"
 
 
 def test_large_integers_are_rejected_with_their_place() -> None:
     X = np.zeros((3, 2), dtype=np.int64)
     X[2, 1] = -(2**53) - 1
     for given in (X, sp.csr_array(X), sp.csc_array(X), X.tolist(), pd.DataFrame(X)):
-        with pytest.raises(ValueError, match="row 2, column 1"):
+        with case_named(type(given).__name__), pytest.raises(ValueError, match="row 2, column 1"):
             check_matrix(given)
     with pytest.raises(ValueError, match="cannot hold exactly: subtract a constant"):
         check_matrix(X)
@@ -113,22 +116,24 @@ def test_large_integers_are_rejected_with_their_place() -> None:
 
 
 @pytest.mark.parametrize("kind", [int, np.int64, np.uint64])
-def test_large_integers_among_objects_are_rejected_by_both_interfaces(kind: type) -> None:
+@pytest.mark.parametrize(
+    "as_given",
+    [list, partial(np.array, dtype=object), pd.DataFrame],
+    ids=["list", "objects", "frame"],
+)
+def test_large_integers_among_objects_are_rejected_by_both_interfaces(
+    as_given: Any, kind: type
+) -> None:
     near, far = [[kind(2**53), 0.5], [1, 0.5]], [[kind(2**53 + 1), 0.5], [1, 0.5]]
     proof = nv.separate(near, [0, 1]).certificate
     assert proof is not None
     point = nv.solve([[1.0]], [kind(2**53)]).certificate
     assert point is not None
-    for as_given in (
-        lambda rows: rows,
-        lambda rows: np.array(rows, dtype=object),
-        pd.DataFrame,
-    ):
-        nv.verify(proof, as_given(near), [0, 1])
-        with pytest.raises(ValueError, match=r"row 0, column 0.* cannot hold exactly"):
-            nv.separate(as_given(far), [0, 1])
-        with pytest.raises(nv.CertificateError, match="row 0 has something else than a number"):
-            nv.verify(proof, np.array(far, dtype=object), [0, 1])
+    nv.verify(proof, as_given(near), [0, 1])
+    with pytest.raises(ValueError, match=r"row 0, column 0.* cannot hold exactly"):
+        nv.separate(as_given(far), [0, 1])
+    with pytest.raises(nv.CertificateError, match="row 0 has something else than a number"):
+        nv.verify(proof, np.array(far, dtype=object), [0, 1])
     with pytest.raises(nv.CertificateError, match="something else than a number"):
         nv.verify(point, [[1.0]], [kind(2**53 + 1)])
 

@@ -29,6 +29,7 @@ from novikoff.data import (
 )
 from novikoff.data.pairs import feature_hash
 from novikoff.errors import ChangedError, DataError
+from tests.cases import case_named
 from tests.data_files import Dripping, open_files
 
 Row = tuple[list[float], Hashable]
@@ -145,7 +146,7 @@ def test_a_pipe_may_repeat_the_header(header: bytes) -> None:
         assert piece is not None
         state = stream.state(piece.end)
     for again in (header + b"3,p\n", b"3,p\n"):
-        with open_stream(io.BytesIO(again), state=state) as stream:
+        with case_named(again), open_stream(io.BytesIO(again), state=state) as stream:
             assert rows_of(stream.pieces()) == [([3.0], "p")]
     with open_stream(io.BytesIO(b""), state=state) as stream:
         assert rows_of(stream.pieces()) == []
@@ -331,9 +332,10 @@ def test_a_file_does_not_continue_the_rows_of_a_pipe(tmp_path: Path) -> None:
         assert piece is not None
         state = stream.state(piece.position(25))
     for content in (CONTENTS["plain"], b"a,b,y\n"):
-        path.write_bytes(content)
-        with pytest.raises(ChangedError, match="came from a pipe: whether"):
-            open_stream(path, state=state)
+        with case_named(content):
+            path.write_bytes(content)
+            with pytest.raises(ChangedError, match="came from a pipe: whether"):
+                open_stream(path, state=state)
 
 
 def test_a_line_that_was_not_all_there_is_noticed(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ import scipy.sparse as sp
 from novikoff.data import ReadOptions, parse_size, read
 from novikoff.data.on_disk import _PROGRAM_BYTES
 from novikoff.errors import DataError
+from tests.cases import case_named
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -55,23 +56,24 @@ def dense(X: object) -> np.ndarray:
 def test_rows_are_the_same_on_disk(tmp_path: Path, form: str) -> None:
     path = written(tmp_path / f"rows.{form}", form)
     memory = read(path)
-    for data in (
-        read(path, cache=tmp_path / "cache"),
-        read(path, cache=tmp_path / "cache"),
-        read(path, max_memory="400MB"),
-    ):
-        assert data.on_disk
-        assert dense(data.X).tobytes() == dense(memory.X).tobytes() == X.tobytes()
-        part = data.X if isinstance(data.X, np.ndarray) else data.X.data
-        base: object = part
-        while isinstance(base, np.ndarray):
-            base = base.base
-        assert isinstance(base, mmap.mmap)
-        assert part.flags.writeable  # loops are compiled for writable arrays
-        assert data.labels.tolist() == memory.labels.tolist()
-        assert (data.names, data.recipe) == (memory.names, memory.recipe)
-        assert [note for note in data.notes if "--cache" not in note] == memory.notes
-        assert (data.n_read, data.rows.tolist()) == (500, list(range(1, 501)))
+    for how, data in {
+        "first": read(path, cache=tmp_path / "cache"),
+        "from the cache": read(path, cache=tmp_path / "cache"),
+        "little memory": read(path, max_memory="400MB"),
+    }.items():
+        with case_named(how):
+            assert data.on_disk
+            assert dense(data.X).tobytes() == dense(memory.X).tobytes() == X.tobytes()
+            part = data.X if isinstance(data.X, np.ndarray) else data.X.data
+            base: object = part
+            while isinstance(base, np.ndarray):
+                base = base.base
+            assert isinstance(base, mmap.mmap)
+            assert part.flags.writeable  # loops are compiled for writable arrays
+            assert data.labels.tolist() == memory.labels.tolist()
+            assert (data.names, data.recipe) == (memory.names, memory.recipe)
+            assert [note for note in data.notes if "--cache" not in note] == memory.notes
+            assert (data.n_read, data.rows.tolist()) == (500, list(range(1, 501)))
     assert not read(path, max_memory="2GB").on_disk
     (folder,) = (tmp_path / "cache").iterdir()
     assert json.loads((folder / "manifest.json").read_text())["n_rows"] == 500
@@ -152,9 +154,10 @@ def test_a_folder_of_parquet_is_one_table(tmp_path: Path) -> None:
             pa.table({"a": [1.0 + k, 2.0 + k], "y": ["p", "q"]}), folder / f"{k}.parquet"
         )
     for cache in (None, tmp_path / "cache"):
-        data = read(folder, cache=cache)
-        assert dense(data.X)[:, 0].tolist() == [1, 2, 2, 3, 3, 4]
-        assert data.labels.tolist() == ["p", "q"] * 3
+        with case_named(cache):
+            data = read(folder, cache=cache)
+            assert dense(data.X)[:, 0].tolist() == [1, 2, 2, 3, 3, 4]
+            assert data.labels.tolist() == ["p", "q"] * 3
     hot = read(folder, ReadOptions(label="a", one_hot=("y",)))
     assert dense(hot.X).tolist() == [[1, 0], [0, 1]] * 3
     pq.write_table(pa.table({"b": [1.0], "y": ["p"]}), folder / "9.parquet")

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from novikoff.data import Dataset, ReadOptions, pairs, read
 from novikoff.errors import DataError
+from tests.cases import case_named
 from tests.data_files import sparse
 
 datasets = pytest.importorskip("sklearn.datasets")
@@ -88,8 +89,9 @@ class TestReadSvmlight:
         found = read(path)
         assert not isinstance(found.X, np.ndarray)
         for name in ("data", "indices", "indptr"):
-            mine, peer = getattr(found.X, name), getattr(A, name)
-            assert mine.tobytes() == peer.astype(mine.dtype).tobytes()
+            with case_named(name):
+                mine, peer = getattr(found.X, name), getattr(A, name)
+                assert mine.tobytes() == peer.astype(mine.dtype).tobytes()
         assert found.X.indices.dtype == found.X.indptr.dtype == np.int32
         assert found.X.has_canonical_format
         assert found.labels.tolist() == b.tolist()

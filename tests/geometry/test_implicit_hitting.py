@@ -17,6 +17,7 @@ from novikoff.geometry.implicit_hitting import HitBound, hit_contradictions
 from novikoff.geometry.passes import LocalPasses
 from novikoff.proofs.error_bound import ErrorBound
 from novikoff.proofs.hitting import Branch
+from tests.cases import case_named
 from tests.claims.oracles import fewest_mistakes
 from tests.separability_oracle import signed_rows
 
@@ -92,8 +93,8 @@ def test_a_tree_of_cases_is_checked_and_its_forgeries_are_rejected() -> None:
         replace(proof, branches=(*proof.branches[:leaf], larger, *proof.branches[leaf + 1 :])),
         replace(proof, contradictions=proof.contradictions[1:], shares=(proof.shares or ())[1:]),
     ]
-    for forgery in forgeries:
-        with pytest.raises(nv.CertificateError):
+    for k, forgery in enumerate(forgeries):
+        with case_named(k), pytest.raises(nv.CertificateError):
             forgery.verify(X, y)
 
 

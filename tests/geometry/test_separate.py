@@ -37,7 +37,7 @@ from novikoff.geometry.separability import find_verdict
 from novikoff.geometry.verdict import Verdict
 from novikoff.proofs import exact
 from novikoff.proofs.digest import MatrixDigest
-from tests.cases import STORAGES, csr, planted
+from tests.cases import STORAGES, case_named, csr, planted
 from tests.limits import questions
 from tests.real_data import real
 
@@ -139,12 +139,13 @@ def test_wide_rows_need_no_exact_products(
     monkeypatch.setattr(exact, "exact_products", products)
     rng = np.random.default_rng(0)
     for X in (rng.normal(size=(150, 1500)), rng.normal(size=(150, 160)), np.eye(150)):
-        y = rng.integers(0, 2, size=150)
-        verdict = proved(X, y, nv.separate(X, y, fit_intercept=fit_intercept))
-        assert verdict.kind == "separable"
-        assert verdict.margin.relative_width <= 1e-8
-        assert not fit_intercept or verdict.geometric_margin.relative_width <= 1e-8
-        assert len(verdict.support) >= 100
+        with case_named(X.shape):
+            y = rng.integers(0, 2, size=150)
+            verdict = proved(X, y, nv.separate(X, y, fit_intercept=fit_intercept))
+            assert verdict.kind == "separable"
+            assert verdict.margin.relative_width <= 1e-8
+            assert not fit_intercept or verdict.geometric_margin.relative_width <= 1e-8
+            assert len(verdict.support) >= 100
     assert len(counted) == 0
 
 
@@ -323,7 +324,8 @@ def test_progress_reports_intervals_that_shrink(flips: int) -> None:
     verdict = nv.separate(case.X, y, progress=seen.append)
     assert len(seen) >= 2
     for before, after in zip(seen, [*seen[1:], verdict.margin], strict=True):
-        assert before.lo <= after.lo <= after.hi <= before.hi
+        with case_named((before, after)):
+            assert before.lo <= after.lo <= after.hi <= before.hi
 
 
 @pytest.mark.parametrize("after", [0, 1, 3])
@@ -511,17 +513,18 @@ def test_any_two_labels_do(labels: Any) -> None:
     y = [labels[0]] * 2 + [labels[1]] * 2
     array = np.array(y)
     for given in (y, tuple(y), array, array.astype(object), pd.Series(y), array[:, None]):
-        verdict = nv.separate(X, given)
-        assert verdict.kind == "separable"
-        proof = verdict.certificate
-        assert proof is not None
-        assert (proof.negative, proof.positive) == labels
-        assert verdict.coef is not None
-        assert verdict.coef[0] > 0.0  # the larger label is positive
-        again = nv.Certificate.from_json(proof.to_json())
-        again.verify(X, y)
-        with pytest.raises(nv.CertificateError):
-            again.verify(X, [y[-1], *y[1:]])
+        with case_named(given):
+            verdict = nv.separate(X, given)
+            assert verdict.kind == "separable"
+            proof = verdict.certificate
+            assert proof is not None
+            assert (proof.negative, proof.positive) == labels
+            assert verdict.coef is not None
+            assert verdict.coef[0] > 0.0  # the larger label is positive
+            again = nv.Certificate.from_json(proof.to_json())
+            again.verify(X, y)
+            with pytest.raises(nv.CertificateError):
+                again.verify(X, [y[-1], *y[1:]])
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import novikoff as nv
+from tests.cases import case_named
 from tests.cli.conftest import inside
 
 pd = pytest.importorskip("pandas")
@@ -94,12 +95,18 @@ def test_a_missing_category_is_named() -> None:
 @pytest.mark.parametrize("function", [nv.separate, nv.separate_classes])
 def test_labels_of_other_rows_are_rejected(function: Any) -> None:
     for other in (DIED.iloc[::-1], DIED.reset_index(drop=True), DIED.iloc[::-1].to_frame()):
-        with pytest.raises(ValueError, match="from the index of X: row 0 is 'p0' in"):
+        with (
+            case_named(other),
+            pytest.raises(ValueError, match="from the index of X: row 0 is 'p0' in"),
+        ):
             function(FRAME[["age"]], other)
     proof: Any = nv.separate(FRAME[["age"]], DIED).certificate
     bound: Any = nv.Pocket(random_state=0).fit(FRAME[["age"]], DIED).certificate_
     for claim in (proof, bound):
-        with pytest.raises(ValueError, match="The index of y differs from the index of X"):
+        with (
+            case_named(type(claim).__name__),
+            pytest.raises(ValueError, match="The index of y differs from the index of X"),
+        ):
             nv.verify(claim, FRAME[["age"]], DIED.iloc[::-1])
     assert nv.separate(FRAME[["age"]], DIED.iloc[::-1].loc[FRAME.index]).kind == "inseparable"
     assert nv.separate(FRAME[["age"]], DIED.iloc[::-1].to_numpy()).kind == "inseparable"
@@ -224,8 +231,9 @@ def test_results_have_a_table_in_notebooks() -> None:
     system = nv.solve([[1.0], [-1.0]], [1.0, -2.0])
     shown: tuple[Any, ...] = (verdict, verdict.certificate, pocket.certificate_, system)
     for found in (*shown, system.certificate):
-        assert found is not None
-        page = found._repr_html_()
-        assert page.startswith("<table>")
-        assert len(repr(found)) < 400
-        assert page.count("<table>") == page.count("</table>") == 1
+        with case_named(type(found).__name__):
+            assert found is not None
+            page = found._repr_html_()
+            assert page.startswith("<table>")
+            assert len(repr(found)) < 400
+            assert page.count("<table>") == page.count("</table>") == 1

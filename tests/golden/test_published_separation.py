@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import novikoff as nv
+from tests.cases import case_named
 from tests.real_data import DATA
 
 PPMLHDFE = sorted((DATA / "ppmlhdfe").glob("*.csv"))
@@ -25,7 +26,8 @@ def test_lizards_have_finite_estimates() -> None:
     factors = lizards[["height", "diameter", "light", "time"]].astype("category")
     trials = counts.sum(axis=1)
     for y, options in ((counts, {}), (counts["grahami"], {"trials": trials})):
-        assert nv.detect_separation(factors, y, **options).kind == "overlap"
+        with case_named([*options]):
+            assert nv.detect_separation(factors, y, **options).kind == "overlap"
     proportions = counts["grahami"] / trials
     assert nv.detect_separation(factors, proportions, weights=trials).kind == "overlap"
     perched = counts.copy()

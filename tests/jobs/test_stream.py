@@ -27,6 +27,7 @@ from novikoff.jobs.stream_run import RECENT_ROWS, StreamRun
 from novikoff.learners.arrays import Example
 from novikoff.learners.base import linear
 from novikoff.learners.stream import stream
+from tests.cases import case_named
 from tests.data_files import open_files
 
 Matrix = npt.NDArray[np.float64]
@@ -189,7 +190,7 @@ def test_what_cannot_be_learned_is_said_and_nothing_of_it_is_learned() -> None:
     with pytest.raises(ValueError, match=r"Row 2 of the stream .* beyond the range"):
         list(stream([([1e308], 0), ([1e308], 0), ([1.0], 1)], classes=[0, 1]))
     for bad in (np.nan, np.inf):
-        with pytest.raises(ValueError, match="Row 2 of the stream"):
+        with case_named(bad), pytest.raises(ValueError, match="Row 2 of the stream"):
             list(stream([([1.0], 0), ([bad], 1)]))
     with pytest.raises(ValueError, match="2 features are expected"):
         list(stream([([1.0, 1.0], 0), ([1.0, 1.0, 1.0], 1)]))

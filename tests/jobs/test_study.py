@@ -18,7 +18,7 @@ from novikoff.core.rows import Indices
 from novikoff.jobs.estimate import clopper_pearson, estimate_errors
 from novikoff.jobs.study import study
 from novikoff.jobs.study_records import Options, Study
-from tests.cases import CORNERS
+from tests.cases import CORNERS, case_named
 
 
 def duplicates(found: Study) -> list[Indices]:
@@ -108,9 +108,10 @@ def test_the_perceptron_is_limited_by_work_not_by_a_small_number_of_epochs() -> 
     assert found.run is not None
     assert (found.run.converged, found.run.epochs > 20_000) == (True, True)
     for order in ("permuted", "max_residual"):  # a step of the latter looks at all rows
-        found = study(CORNERS, y[[0, 1, 1, 0]], Options(verdict=False, order=order))
-        assert found.run is not None
-        assert 10_000 < found.run.epochs < 200_000
+        with case_named(order):
+            found = study(CORNERS, y[[0, 1, 1, 0]], Options(verdict=False, order=order))
+            assert found.run is not None
+            assert 10_000 < found.run.epochs < 200_000
     large = study(np.ones((2000, 500)), np.arange(2000) % 2, Options(verdict=False))
     assert large.run is not None
     assert 20 <= large.run.epochs < 1000
@@ -124,13 +125,14 @@ def test_the_positive_class_turns_the_sides_not_the_answer() -> None:
     assert found.run.converged
     assert found.run.mistakes <= (found.cases[0].verdict.mistake_bound or 0)
     for positive in ("no", "yes"):
-        found = study(CORNERS, y, Options(positive=positive, epochs=1))
-        assert found.cases[0].positive == positive
-        assert (found.model.predict(CORNERS) == y).all()
-        certificate = found.cases[0].verdict.certificate
-        assert certificate is not None
-        assert certificate.positive == positive
-        nv.verify(certificate, CORNERS, y)
+        with case_named(positive):
+            found = study(CORNERS, y, Options(positive=positive, epochs=1))
+            assert found.cases[0].positive == positive
+            assert (found.model.predict(CORNERS) == y).all()
+            certificate = found.cases[0].verdict.certificate
+            assert certificate is not None
+            assert certificate.positive == positive
+            nv.verify(certificate, CORNERS, y)
 
 
 @pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])

@@ -24,7 +24,7 @@ import novikoff as nv
 from novikoff.core.rows import Indices
 from novikoff.learners.online import OnlineLearner
 from novikoff.learners.stateful import StateLearner
-from tests.cases import csr
+from tests.cases import case_named, csr
 from tests.model_cases import NOISY, PROBE, THREE, TWO, X, learn_dicts
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -66,11 +66,12 @@ def test_a_stream_may_be_cut_anywhere_and_taken_one_by_one(
     frame = clone(learner).partial_fit(
         pd.DataFrame(X, columns=["a", "b", "c"]), labels, classes=np.unique(labels)
     )
-    for other in (pieces, single, frame):
-        assert other.n_mistakes_ == whole.n_mistakes_ > 0
-        np.testing.assert_allclose(
-            other.model_.scores(PROBE), whole.model_.scores(PROBE), rtol=1e-9, atol=1e-12
-        )
+    for taken, other in {"pieces": pieces, "rows": single, "frame": frame}.items():
+        with case_named(taken):
+            assert other.n_mistakes_ == whole.n_mistakes_ > 0
+            np.testing.assert_allclose(
+                other.model_.scores(PROBE), whole.model_.scores(PROBE), rtol=1e-9, atol=1e-12
+            )
     for row in PROBE:
         assert single.predict_one(row) == whole.predict(row[None, :])[0]
     assert frame.predict_one(dict(zip("abc", PROBE[0], strict=True))) == frame.predict_one(PROBE[0])
@@ -82,8 +83,9 @@ def test_dense_and_sparse_make_the_same_mistakes_on_integers(learner: Any) -> No
     counts = np.asarray(clf.fit(INTEGERS, TWO).update_counts_)
     scores, probe = clf.decision_function(INTEGERS), sp.csr_array(INTEGERS)
     for sparse in (csr(INTEGERS), csr(INTEGERS, np.float32, np.int64), probe):
-        assert np.asarray(clf.fit(sparse, TWO).update_counts_).tolist() == counts.tolist()
-        np.testing.assert_allclose(clf.decision_function(probe), scores, rtol=1e-9, atol=1e-12)
+        with case_named(sparse):
+            assert np.asarray(clf.fit(sparse, TWO).update_counts_).tolist() == counts.tolist()
+            np.testing.assert_allclose(clf.decision_function(probe), scores, rtol=1e-9, atol=1e-12)
     assert (
         np.asarray(clf.fit(INTEGERS.astype("f4"), TWO).update_counts_).tolist() == counts.tolist()
     )
@@ -98,13 +100,14 @@ def test_a_stream_of_dicts_grows_and_continues_from_a_file(learner: Any, tmp_pat
     nv.save(one, tmp_path / "model")
     twins = [one, nv.load(tmp_path / "model"), pickle.loads(pickle.dumps(one))]  # noqa: S301
     for twin in twins:
-        assert isinstance(twin, OnlineLearner)
+        assert isinstance(twin, OnlineLearner), twin
         learn_dicts(twin, 40)
         twin.learn_one({"new": 2.0}, "zebra")
     probe = np.eye(one.n_features_in_)
     assert one.classes_.tolist()[-1] == "zebra"
-    for twin in twins[1:]:
-        assert twin.model_.scores(probe).tobytes() == one.model_.scores(probe).tobytes()
+    for how, twin in zip(("load", "pickle"), twins[1:], strict=True):
+        with case_named(how):
+            assert twin.model_.scores(probe).tobytes() == one.model_.scores(probe).tobytes()
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=str)
@@ -309,13 +312,14 @@ def test_kernels_that_no_space_has_are_reported_and_not_rejected() -> None:
     long = G * np.geomspace(1e-6, 1e6, 30)[:, None]
     sound = ((G @ G.T, False), (long @ long.T, False), (G[:, :2] @ G[:, :2].T, False))
     for gram, said in (*sound, (G + G.T, True), (G, True), (between, True), (small, True)):
-        y = np.arange(len(gram)) % 2
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            clf.fit(gram, y)
-        texts = [str(w.message) for w in caught if w.category is not ConvergenceWarning]
-        assert any("no feature space" in text for text in texts) is said
-        assert clf.predict(gram).shape == y.shape
+        with case_named(gram):
+            y = np.arange(len(gram)) % 2
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                clf.fit(gram, y)
+            texts = [str(w.message) for w in caught if w.category is not ConvergenceWarning]
+            assert any("no feature space" in text for text in texts) is said
+            assert clf.predict(gram).shape == y.shape
     assert not hasattr(clf, "partial_fit")
     assert not hasattr(clf, "support_vectors_")
 
@@ -325,9 +329,10 @@ def test_the_pairwise_kernels_of_scikit_learn_are_kernels(name: str) -> None:
     function, rows = kernel_metrics()[name], np.abs(X)
     rows.flags.writeable = False
     for learner in (nv.KernelPerceptron(function), nv.Forgetron(5, kernel=function)):
-        clf = learner.set_params(max_epochs=3).fit(rows, TWO)
-        assert clf.predict(rows).shape == (40,)
-        assert clf.learn_one(rows[0], TWO[0]).predict_one(rows[0]) in TWO
+        with case_named(learner):
+            clf = learner.set_params(max_epochs=3).fit(rows, TWO)
+            assert clf.predict(rows).shape == (40,)
+            assert clf.learn_one(rows[0], TWO[0]).predict_one(rows[0]) in TWO
 
 
 def test_a_function_as_a_kernel_cannot_be_saved(tmp_path: Path) -> None:
@@ -396,7 +401,7 @@ def test_a_huge_example_is_rejected_and_changes_nothing(kind: Any) -> None:
     clf = kind().partial_fit(X, NOISY, classes=["no", "yes"])
     before = clf.decision_function(PROBE).tobytes()
     for label in ("no", "yes"):
-        with pytest.raises(ValueError, match=r"float64|finite"):
+        with case_named(label), pytest.raises(ValueError, match=r"float64|finite"):
             clf.learn_one(np.full(3, 1e308), label)
     mistakes, rows = clf.n_mistakes_, np.vstack([X, np.full((2, 3), 1e308)])
     labels = [*np.where(NOISY == "no", "yes", "no"), "no", "yes"]  # mistakes come first
@@ -425,8 +430,11 @@ def test_an_example_is_not_rounded_nor_guessed(value: Any, message: Any, kind: A
         if isinstance(x, dict):
             clf = kind().fit(pd.DataFrame({"t": [1.0, 2.0], "u": [0.0, 1.0]}), ["no", "yes"])
         before = clf.n_updates_
-        for call in (lambda x, clf=clf: clf.learn_one(x, "no"), clf.predict_one):
-            with pytest.raises(ValueError, match=message):
+        for name, call in {
+            "learn": lambda x, clf=clf: clf.learn_one(x, "no"),
+            "predict": clf.predict_one,
+        }.items():
+            with case_named((x, name)), pytest.raises(ValueError, match=message):
                 call(x)
         assert clf.n_updates_ == before
 

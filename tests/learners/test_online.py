@@ -16,6 +16,7 @@ from sklearn.datasets import load_digits
 
 import novikoff as nv
 from novikoff.learners.arrays import Example
+from tests.cases import case_named
 
 Matrix = npt.NDArray[np.float64]
 
@@ -52,20 +53,22 @@ def test_classes_are_taken_in_as_they_appear(
     two = y < 2
     known = nv.Perceptron().partial_fit(X[two], y[two], classes=[0, 1])
     for flip in (False, True):  # the first class may turn out to be the positive one
-        labels = np.where(flip, 1 - y, y)
-        met = nv.Perceptron()
-        for x, label in zip(X[two], labels[two].tolist(), strict=True):
-            met.learn_one(x, label)
-        sign = -1.0 if flip else 1.0
-        np.testing.assert_array_equal(met.coef_, sign * known.coef_)
-        assert met.classes_.tolist() == [0, 1]
+        with case_named(flip):
+            labels = np.where(flip, 1 - y, y)
+            met = nv.Perceptron()
+            for x, label in zip(X[two], labels[two].tolist(), strict=True):
+                met.learn_one(x, label)
+            sign = -1.0 if flip else 1.0
+            np.testing.assert_array_equal(met.coef_, sign * known.coef_)
+            assert met.classes_.tolist() == [0, 1]
     for multi_class in ("ovr", "ovo"):
-        clf = nv.Perceptron().set_params(multi_class=multi_class)
-        for _ in range(8):
-            for x, label in zip(X, y.tolist(), strict=True):
-                clf.learn_one(x, label)
-        assert clf.classes_.tolist() == list(range(10))
-        assert clf.score(X, y) > 0.95
+        with case_named(multi_class):
+            clf = nv.Perceptron().set_params(multi_class=multi_class)
+            for _ in range(8):
+                for x, label in zip(X, y.tolist(), strict=True):
+                    clf.learn_one(x, label)
+            assert clf.classes_.tolist() == list(range(10))
+            assert clf.score(X, y) > 0.95
 
 
 def test_features_are_taken_in_as_they_appear() -> None:
@@ -132,10 +135,11 @@ def test_partial_fit_rejects_what_it_cannot_know() -> None:
 def test_a_copy_learns_like_the_original() -> None:
     clf = nv.Perceptron().fit([[1.0], [-1.0]], [1, 0])
     again: nv.Perceptron = pickle.loads(pickle.dumps(clf))  # noqa: S301 — our own bytes
-    for twin in (again, copy.deepcopy(clf)):
-        for _ in range(9):
-            twin.learn_one(np.array([5.0]), 0)
-        assert twin.predict_one(np.array([5.0])) == twin.predict([[5.0]])[0] == 0
+    for how, twin in {"pickle": again, "deepcopy": copy.deepcopy(clf)}.items():
+        with case_named(how):
+            for _ in range(9):
+                twin.learn_one(np.array([5.0]), 0)
+            assert twin.predict_one(np.array([5.0])) == twin.predict([[5.0]])[0] == 0
     assert clf.predict([[5.0]])[0] == 1
 
 

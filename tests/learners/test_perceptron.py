@@ -18,6 +18,7 @@ import novikoff as nv
 from novikoff.core.trace import Trace
 from novikoff.learners.arrays import MatrixLike
 from novikoff.learners.parameters import OrderLike
+from tests.cases import case_named
 
 Matrix = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int64]
@@ -86,13 +87,14 @@ def test_one_vs_one_trains_every_pair_alone() -> None:
     pairs = [(0, 1), (0, 2), (1, 2)]
     assert clf.coef_.shape == (3, X.shape[1])
     for rule, (first, second) in enumerate(pairs):
-        members = (y == first) | (y == second)
-        alone = nv.Perceptron(order="cyclic").fit(X[members], y[members])
-        np.testing.assert_array_equal(clf.coef_[rule], alone.coef_[0])
-        assert isinstance(clf.update_counts_, sp.csr_array)
-        counts = clf.update_counts_.toarray()[rule]
-        np.testing.assert_array_equal(counts[members], alone.update_counts_)
-        assert not counts[~members].any()
+        with case_named((first, second)):
+            members = (y == first) | (y == second)
+            alone = nv.Perceptron(order="cyclic").fit(X[members], y[members])
+            np.testing.assert_array_equal(clf.coef_[rule], alone.coef_[0])
+            assert isinstance(clf.update_counts_, sp.csr_array)
+            counts = clf.update_counts_.toarray()[rule]
+            np.testing.assert_array_equal(counts[members], alone.update_counts_)
+            assert not counts[~members].any()
 
 
 @pytest.mark.parametrize("average", [True, "averaged"])

@@ -38,7 +38,7 @@ from novikoff.learners.parameters import seed_of
 from novikoff.proofs.digest import MatrixDigest
 from novikoff.proofs.exact import rounded_down
 from novikoff.proofs.system_statement import Constraint
-from tests.cases import CORNERS, XOR, Signs, csr, labelled, noisy, planted
+from tests.cases import CORNERS, XOR, Signs, case_named, csr, labelled, noisy, planted
 from tests.learners.test_regret import fewest_errors
 from tests.oracle import margins, signed
 from tests.system_oracle import is_feasible
@@ -417,9 +417,10 @@ def test_no_cheap_rule_is_better(seed: int, weighted: bool, sparse: bool) -> Non
     rivals += [averaged_perceptron(problem, Limits(), np.random.default_rng(seed), costs)]
     exact = [Fraction(1)] * 50 if costs is None else [Fraction(c) for c in costs.tolist()]
     for w in (found.w, *rivals):
-        mistakes = np.flatnonzero(~(products(problem, w) > 0.0))
-        price = sum((exact[i] for i in mistakes.tolist()), Fraction(0))
-        assert price == found.mistakes if w is found.w else price >= found.mistakes
+        with case_named(w):
+            mistakes = np.flatnonzero(~(products(problem, w) > 0.0))
+            price = sum((exact[i] for i in mistakes.tolist()), Fraction(0))
+            assert price == found.mistakes if w is found.w else price >= found.mistakes
     assert found.optimal == (found.mistakes <= found.bound)
     assert rounded_down(found.bound) <= found.bound <= found.mistakes
 
@@ -692,21 +693,22 @@ def test_an_interrupted_fit_keeps_the_rule_it_has(monkeypatch: pytest.MonkeyPatc
     """Ctrl-C in the middle of the descent, and before."""
     X, y = labelled(12, 100, 3)
     for module, name in ((descent, "line_search"), (pocket, "learn_picks")):
-        calls, inner = iter(range(20)), getattr(module, name)
+        with case_named(name):
+            calls, inner = iter(range(20)), getattr(module, name)
 
-        def heard(*arguments: object) -> object:
-            if next(calls, None) is None:  # noqa: B023
-                raise KeyboardInterrupt
-            return inner(*arguments)  # noqa: B023
+            def heard(*arguments: object) -> object:
+                if next(calls, None) is None:  # noqa: B023
+                    raise KeyboardInterrupt
+                return inner(*arguments)  # noqa: B023
 
-        if hasattr(inner, "stats"):  # a compiled loop, whose compilations are counted
-            heard.stats = inner.stats  # type: ignore[attr-defined]
-        model: Any = nv.Pocket(random_state=0)
-        with monkeypatch.context() as patch:
-            patch.setattr(module, name, heard)
-            with pytest.raises(KeyboardInterrupt):
-                model.fit(X, y)
-        assert model.n_errors_ == wrong(model, X, y).sum()
+            if hasattr(inner, "stats"):  # a compiled loop, whose compilations are counted
+                heard.stats = inner.stats  # type: ignore[attr-defined]
+            model: Any = nv.Pocket(random_state=0)
+            with monkeypatch.context() as patch:
+                patch.setattr(module, name, heard)
+                with pytest.raises(KeyboardInterrupt):
+                    model.fit(X, y)
+            assert model.n_errors_ == wrong(model, X, y).sum()
 
 
 def least_cost(
@@ -815,8 +817,11 @@ def test_extreme_data() -> None:
     origin = nv.Pocket(fit_intercept=False).fit([[0.0], [1.0], [-1.0]], [1, 1, 0])
     assert (origin.n_errors_, origin.errors_lower_bound_) == (1, 1)
     for scale in (1e-150, 1e150):
-        scaled = nv.Pocket(random_state=0, fit_intercept=False).fit((CORNERS - 0.5) * scale, XOR)
-        assert (scaled.n_errors_, scaled.errors_lower_bound_) == (2, 2)  # two pairs of twins
+        with case_named(scale):
+            scaled = nv.Pocket(random_state=0, fit_intercept=False).fit(
+                (CORNERS - 0.5) * scale, XOR
+            )
+            assert (scaled.n_errors_, scaled.errors_lower_bound_) == (2, 2)  # two pairs of twins
     dear = nv.Pocket(random_state=0).fit(CORNERS, XOR, sample_weight=[1e290] * 4)
     assert (dear.n_errors_, dear.optimal_) == (1e290, True)
 

@@ -17,7 +17,7 @@ import novikoff as nv
 from novikoff.core.rows import Vector
 from novikoff.learners.arrays import Example
 from novikoff.proofs.system_statement import Constraint
-from tests.cases import csr
+from tests.cases import case_named, csr
 from tests.system_oracle import is_feasible
 
 Labels = npt.NDArray[np.int64]
@@ -206,8 +206,9 @@ def test_given_rules_of_several_classes_and_sparse_rows() -> None:
     coef, intercept = rng.normal(size=(3, 2)), rng.normal(size=3)
     expected = np.cumsum((X @ coef.T + intercept).argmax(axis=1) != y)
     for rows in (X, csr(X)):
-        found = nv.regret(rows, y, Parrot(), [(coef, intercept)])
-        assert found.rule_mistakes[0].tolist() == expected.tolist()
+        with case_named(type(rows).__name__):
+            found = nv.regret(rows, y, Parrot(), [(coef, intercept)])
+            assert found.rule_mistakes[0].tolist() == expected.tolist()
     assert nv.regret(X, np.ones(30), Parrot(), [lambda _: 1.0]).interval.lo == 1.0
 
 

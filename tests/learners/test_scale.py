@@ -16,6 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
 import novikoff as nv
+from tests.cases import case_named
 
 RAW, GROWERS = load_wine(return_X_y=True)
 
@@ -87,17 +88,19 @@ def test_the_weights_to_start_from_are_for_the_features_as_given() -> None:
     first = nv.Perceptron(scale="standard", random_state=0, warm_start=True).fit(RAW, y)
     start: dict[str, Any] = {"coef_init": first.coef_, "intercept_init": first.intercept_}
     for again in (first.fit(RAW, y), nv.Perceptron(scale="standard").fit(RAW, y, **start)):
-        assert (again.n_mistakes_, again.n_iter_) == (0, 1)
+        with case_named(again.warm_start):
+            assert (again.n_mistakes_, again.n_iter_) == (0, 1)
 
 
 def test_a_stream_cannot_be_standardised(tmp_path: Path) -> None:
     clf = nv.Perceptron(scale="standard", random_state=0)
     assert not hasattr(clf, "partial_fit")
     for fitted in (False, True):
-        if fitted:
-            clf.fit(RAW, GROWERS)
-        with pytest.raises(AttributeError, match="scale='standard' needs all rows at once"):
-            clf.learn_one(RAW[0], 0)
+        with case_named(fitted):
+            if fitted:
+                clf.fit(RAW, GROWERS)
+            with pytest.raises(AttributeError, match="scale='standard' needs all rows at once"):
+                clf.learn_one(RAW[0], 0)
     clf.fit(RAW, GROWERS)
     nv.save(clf, tmp_path / "scaled")
     again = nv.load(tmp_path / "scaled")
@@ -136,5 +139,6 @@ def test_advice_is_given_where_it_is_true() -> None:
         (RAW, nv.Perceptron(scale="standard", max_epochs=1)),
         (StandardScaler().fit_transform(RAW), nv.Perceptron(max_epochs=1)),
     ):
-        assert "scale" not in warned(clf, X, y)
+        with case_named(clf):
+            assert "scale" not in warned(clf, X, y)
     assert "max_updates" in warned(nv.Perceptron(max_updates=3), RAW, y)

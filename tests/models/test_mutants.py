@@ -13,6 +13,7 @@ import novikoff as nv
 from novikoff.core.rows import stacked
 from novikoff.geometry.cone import Cone
 from novikoff.models import cones
+from tests.cases import case_named
 from tests.claims.register import all_claims
 from tests.claims.test_claims import SEED
 
@@ -72,8 +73,9 @@ def test_a_forged_certificate_of_a_model_with_equalities_is_rejected() -> None:
     apart = nv.detect_separation([[1.0], [0.0], [0.0]], y, family="poisson")
     assert (overlap.kind, apart.kind) == ("overlap", "quasi-complete separation")
     for found in (overlap, apart):
-        assert found.certificate is not None
-        nv.verify(found.certificate, *found.certified_rows())
+        with case_named(found.kind):
+            assert found.certificate is not None
+            nv.verify(found.certificate, *found.certified_rows())
     assert overlap.certificate is not None
     assert apart.certificate is not None
     forged = replace(overlap.certificate, sha256=apart.certificate.sha256)

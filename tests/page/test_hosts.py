@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from novikoff.page.presets import STATIC, presets
+from tests.cases import case_named
 from tests.page.hosts import PageHost, compare, compare_sides, library, page_host, random_question
 from tests.separability_oracle import inner, signed_rows
 
@@ -43,11 +44,12 @@ def test_a_bound_holds_for_the_run_in_floats(points: list[list[float]]) -> None:
     compare(page_host(), {**PLAIN, "points": points})
 
 
-def test_the_mistakes_of_a_line_are_counted_exactly() -> None:
+@pytest.mark.parametrize("host", ["library", "page"])
+def test_the_mistakes_of_a_line_are_counted_exactly(host: str) -> None:
     """(1, 1) is on the line of (1, 5, −6), but not on that of this vector with length 1."""
     asked = {**PLAIN, "points": [[1, 1, 1], [0, 0, -1]], "mine": [1.0, 5.0, -6.0]}
-    for ask in (library, page_host().ask):
-        assert ask("run", asked)["reference"]["wrong"] == [0]
+    ask = library if host == "library" else page_host().ask
+    assert ask("run", asked)["reference"]["wrong"] == [0]
 
 
 def collinear(seed: int, n: int) -> dict[str, Any]:
@@ -114,11 +116,12 @@ def test_orders_of_many_rows(order: str, n: int) -> None:
     labels = np.where(points @ [2.0, -1.0] + rng.normal(size=n) > 0.5, 1, -1)
     rows = np.column_stack([points, labels]).tolist()
     for seed in (0, 1, 2**31 - 1):
-        rule = "aggressive" if seed else "perceptron"
-        asked = {"points": rows, "order": order, "seed": seed, "rule": rule}
-        run, other = (ask("run", asked)["run"] for ask in (library, page_host().ask))
-        assert other["index"] == run["index"]
-        assert other["visits"] == run["visits"]
+        with case_named(seed):
+            rule = "aggressive" if seed else "perceptron"
+            asked = {"points": rows, "order": order, "seed": seed, "rule": rule}
+            run, other = (ask("run", asked)["run"] for ask in (library, page_host().ask))
+            assert other["index"] == run["index"]
+            assert other["visits"] == run["visits"]
 
 
 @pytest.mark.parametrize("sides", ["line", "voted", "rbf", "poly", "network"])
@@ -158,11 +161,12 @@ REJECTED: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.parametrize("host", ["library", "page"])
 @pytest.mark.parametrize("asked", REJECTED.values(), ids=REJECTED)
-def test_both_reject(asked: dict[str, Any]) -> None:
-    for ask in (library, page_host().ask):
-        with pytest.raises(ValueError, match=r"\w+"):
-            ask("run", asked)
+def test_an_invalid_question_is_rejected(asked: dict[str, Any], host: str) -> None:
+    ask = library if host == "library" else page_host().ask
+    with pytest.raises(ValueError, match=r"\w+"):
+        ask("run", asked)
 
 
 def test_the_answers_have_the_fields_of_the_schema() -> None:

@@ -245,8 +245,9 @@ def test_a_step_changes_nothing_from_zero_and_a_start_does() -> None:
     np.testing.assert_allclose(np.diff(bounds["squared_norm"]), R**2 + 2 * 0.5)
     assert bounds["squared_norm"][0] == run["squared_norm"][0] == 14.0
     for key, sign in (("inner", 1.0), ("squared_norm", -1.0), ("cosine", 1.0)):
-        slack = sign * (np.array(run[key]) - np.array(bounds[key]))
-        assert slack.min() >= -1e-9
+        with case_named((key, sign)):
+            slack = sign * (np.array(run[key]) - np.array(bounds[key]))
+            assert slack.min() >= -1e-9
     valid("answer", moved)
 
 
@@ -372,7 +373,7 @@ def test_the_kernel_s_sides_are_the_estimator_s(
     valid("sides", json.loads(json.dumps(told)))
     check_sides(asked, told, kernel_perceptron(asked))
     for mutant in ({"rows": told["rows"][::-1]}, {"box": [-2.5, -3.0, 2.5, 2.0]}):
-        with pytest.raises(AssertionError):
+        with case_named([*mutant]), pytest.raises(AssertionError):
             check_sides(asked, told | mutant, kernel_perceptron(asked))
 
 
@@ -505,7 +506,8 @@ def test_the_tight_run_makes_as_many_mistakes_as_the_theorem_allows() -> None:
     assert (products <= 0).all()
     assert len(told["run"]["index"]) == told["reference"]["bound"] == 3
     for name in ("inner", "squared_norm", "cosine"):
-        np.testing.assert_allclose(told["run"][name], told["run"]["bounds"][name], rtol=2e-4)
+        with case_named(name):
+            np.testing.assert_allclose(told["run"][name], told["run"]["bounds"][name], rtol=2e-4)
     assert "the bound is 3, and the run makes 3 mistakes" in ALL["tight"]["lesson"]
 
 
@@ -542,10 +544,11 @@ def test_the_pocket_is_stepped_as_it_is_printed(
     check_pocket(question, told)
     drawn = [*told["run"]["pocket"]]
     for wrong in ([drawn[-1]] * len(drawn), [0] * len(drawn), [*range(len(drawn))]):
-        if wrong != drawn:
-            broken = told | {"run": told["run"] | {"pocket": wrong}}
-            with pytest.raises(AssertionError):
-                check_pocket(question, broken)
+        with case_named(wrong):
+            if wrong != drawn:
+                broken = told | {"run": told["run"] | {"pocket": wrong}}
+                with pytest.raises(AssertionError):
+                    check_pocket(question, broken)
     table, w = np.array(question["points"]), start or [0.0, 0.0, 0.0]
     b = w[2:] if question.get("bias", True) else [0.0]
     clf = nv.Pocket(

@@ -11,6 +11,7 @@ import pytest
 
 from novikoff.page import presets, study
 from novikoff.page.question import Question
+from tests.cases import case_named
 from tests.page.test_lab import signed
 
 MENU = presets.presets()
@@ -100,16 +101,17 @@ def test_the_adversary() -> None:
     told = answer("The adversary, and why the bound is tight")
     assert len(told["run"]["index"]) == told["reference"]["bound"]
     for d in (2, 5, 9):  # unit vectors, and labels that contradict every prediction
-        w, made = np.zeros(d), 0
-        rows = []
-        for unit in np.eye(d):
-            label = -1 if unit @ w > 0 else 1
-            made += 1
-            rows.append(label * unit)
-            w = w + label * unit
-        star = np.sum(rows, axis=0) / np.sqrt(d)
-        assert made == d
-        np.testing.assert_allclose(np.array(rows) @ star, 1 / np.sqrt(d))
+        with case_named(d):
+            w, made = np.zeros(d), 0
+            rows = []
+            for unit in np.eye(d):
+                label = -1 if unit @ w > 0 else 1
+                made += 1
+                rows.append(label * unit)
+                w = w + label * unit
+            star = np.sum(rows, axis=0) / np.sqrt(d)
+            assert made == d
+            np.testing.assert_allclose(np.array(rows) @ star, 1 / np.sqrt(d))
 
 
 def test_the_kernel_makes_rows_independent() -> None:

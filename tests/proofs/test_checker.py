@@ -49,7 +49,8 @@ def test_the_digest_is_about_numbers_not_their_storage(share: float, d: int) -> 
     explicit = sp.csr_array(np.where(X == 0.0, 9.0, X))
     explicit.data[explicit.data == 9.0] = -0.0
     for same in (sp.csr_array(X), X.astype(np.float32), 0.0 - (0.0 - X), explicit):
-        assert MatrixDigest.of(same) == reference
+        with case_named(same):
+            assert MatrixDigest.of(same) == reference
     other = X.copy()
     other[n // 2, d - 1] += 0.5
     assert MatrixDigest.of(other) != reference
@@ -129,8 +130,11 @@ def test_a_field_twice_or_unknown_is_rejected() -> None:
     with pytest.raises(nv.CertificateError, match="twice"):
         nv.Certificate.from_json(text.replace('"kind"', '"n": 4,\n "kind"', 1))
     body = json.loads(text)
-    for edited in ({**body, "more": 1}, {**body, "margin": {**body["margin"], "more": 1}}):
-        with pytest.raises(nv.CertificateError, match="unknown field"):
+    for where, edited in {
+        "certificate": {**body, "more": 1},
+        "margin": {**body, "margin": {**body["margin"], "more": 1}},
+    }.items():
+        with case_named(where), pytest.raises(nv.CertificateError, match="unknown field"):
             nv.Certificate.from_json(sealed(edited))
     with pytest.raises(nv.CertificateError, match="NaN"):
         nv.Certificate.from_json(text.replace('"positive": 1', '"positive": NaN'))

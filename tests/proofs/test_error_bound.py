@@ -155,8 +155,12 @@ def test_other_data_and_other_weights_are_rejected() -> None:
     """The bound is proved for the costs given, and for larger ones."""
     nudged = FOUR.copy()
     nudged[3, 1] = math.nextafter(nudged[3, 1], 2.0)
-    for X, y in ((nudged, XOR * 4), (FOUR, XOR * 3 + [1, 1, 1, 0]), (FOUR[:-1], (XOR * 4)[:-1])):
-        with pytest.raises(nv.CertificateError):
+    for changed, X, y in (
+        ("a feature", nudged, XOR * 4),
+        ("a label", FOUR, XOR * 3 + [1, 1, 1, 0]),
+        ("a row fewer", FOUR[:-1], (XOR * 4)[:-1]),
+    ):
+        with case_named(changed), pytest.raises(nv.CertificateError):
             nv.verify(proof_of(FOUR, XOR * 4), X, y)
     weights = np.tile([2.0, 3.0, 2.0, 4.0], 4)
     proof = proof_of(FOUR, XOR * 4, weights)
@@ -259,9 +263,10 @@ def test_a_bound_on_costs_is_rejected_without_costs(bound: Fraction) -> None:
     with pytest.raises(nv.CertificateError, match="pass sample_weight"):
         forged.verify(CORNERS, y)
     for weighted in (True, False):
-        searched = replace(forged, search=RuleSearch(10**6, weighted))
-        with pytest.raises(nv.CertificateError):
-            searched.verify(CORNERS, y)
+        with case_named(weighted):
+            searched = replace(forged, search=RuleSearch(10**6, weighted))
+            with pytest.raises(nv.CertificateError):
+                searched.verify(CORNERS, y)
 
 
 def test_a_study_s_search_cannot_be_called_weighted() -> None:

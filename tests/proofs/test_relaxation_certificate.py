@@ -13,6 +13,7 @@ import novikoff as nv
 from novikoff.proofs.hitting import Branch
 from novikoff.proofs.relaxation_certificate import RowWeights
 from novikoff.proofs.system_certificate import Multipliers
+from tests.cases import case_named
 from tests.proofs.test_certificate import sealed
 
 F = Fraction
@@ -189,9 +190,10 @@ def test_with_a_tolerance_nothing_has_a_certificate() -> None:
 
     stated = loosened(stated_system(**GIVEN), F(1, 10))
     for by in ("rows", "total", "max"):
-        answer = relax_system(stated, by, Limits())
-        assert answer.kind == "relaxed"
-        assert answer.certificate is None
+        with case_named(by):
+            answer = relax_system(stated, by, Limits())
+            assert answer.kind == "relaxed"
+            assert answer.certificate is None
     kept = loosened(stated_system(**GIVEN, keep=[0, 1, 2]), F(1, 10))
     answer = relax_system(kept, "rows", Limits())
     assert (answer.kind, answer.certificate) == ("infeasible", None)

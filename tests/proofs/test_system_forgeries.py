@@ -14,6 +14,7 @@ import scipy.sparse as sp
 import novikoff as nv
 from novikoff.proofs.system_certificate import Multipliers, Radius
 from novikoff.proofs.system_statement import Constraint, LinearSystem, arrays_of
+from tests.cases import case_named
 
 F = Fraction
 INF = math.inf
@@ -140,9 +141,10 @@ def test_equalities_of_a_feasible_system_have_no_part_in_its_radius() -> None:
     proof, origin = proof_of(FIXED), (F(0), F(0), F(1))
     # Rows 3 and 5 are the upper and the lower bound of u.
     for least in (-1.0, 0.0):
-        claim = Radius(least, 0.0, origin, (3, 5), (F(1), F(1)))
-        with pytest.raises(nv.CertificateError, match="does not show a radius"):
-            replace(proof, radius=claim).verify(**FIXED)
+        with case_named(least):
+            claim = Radius(least, 0.0, origin, (3, 5), (F(1), F(1)))
+            with pytest.raises(nv.CertificateError, match="does not show a radius"):
+                replace(proof, radius=claim).verify(**FIXED)
     true = Radius(3.0, 3.0, origin, (0, 1), (F(1), F(1)))
     replace(proof, radius=true).verify(**FIXED)
     replace(proof, radius=replace(true, least=-1.0)).verify(**FIXED)
@@ -154,9 +156,10 @@ def test_equalities_of_a_feasible_system_have_no_part_in_its_radius() -> None:
 def test_a_row_of_zeros_that_fails_has_no_finite_radius() -> None:
     given: dict[str, Any] = {"A": [[0.0], [1.0]], "c": [-1.0, 5.0]}
     for least in (-1e-300, -1e300):
-        claim = Radius(least, INF, (F(0), F(1)), (), ())
-        with pytest.raises(nv.CertificateError, match="at row 0"):
-            replace(proof_of(given), radius=claim).verify(**given)
+        with case_named(least):
+            claim = Radius(least, INF, (F(0), F(1)), (), ())
+            with pytest.raises(nv.CertificateError, match="at row 0"):
+                replace(proof_of(given), radius=claim).verify(**given)
     rows = (Constraint("r", {}, "=", F(1)),)
     model = LinearSystem(("x",), rows, (None,), (None,))
     certificate = nv.SystemCertificate(

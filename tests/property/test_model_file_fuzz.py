@@ -106,8 +106,9 @@ def test_cut_and_pasted_bytes(
         content[:at] + content[to:],
         content[:at] + content[to:] + content[at:to],
     ):
-        model = loaded(changed, folder)
-        assert model is None or written(model) == content
+        with case_named(len(changed)):
+            model = loaded(changed, folder)
+            assert model is None or written(model) == content
 
 
 @fuzz

@@ -19,7 +19,7 @@ from novikoff.core.rows import Vector
 from novikoff.geometry.margin import Interval
 from novikoff.geometry.verdict import Verdict
 from novikoff.geometry.verdict_search import Goal
-from tests.cases import Signs, csr
+from tests.cases import Signs, case_named, csr
 from tests.separability_oracle import Point, Truth, decide, inner, signed_rows, squared_distance
 
 PER_SEED = 100
@@ -255,10 +255,11 @@ def test_storage_makes_no_difference(seed: int) -> None:
             pd.DataFrame(case.X, columns=names),
             pl.DataFrame(case.X, schema=names),
         ):
-            verdict = nv.separate(X, case.y, fit_intercept=case.fit_intercept, goal="kind")
-            assert verdict.kind == kind, (case, type(X))
-            assert verdict.certificate is not None
-            verdict.certificate.verify(case.X, case.y)
+            with case_named((case, type(X))):
+                verdict = nv.separate(X, case.y, fit_intercept=case.fit_intercept, goal="kind")
+                assert verdict.kind == kind
+                assert verdict.certificate is not None
+                verdict.certificate.verify(case.X, case.y)
 
 
 @pytest.mark.parametrize("seed", range(200, 202))

@@ -120,17 +120,20 @@ def test_distances_mistakes_and_the_line(d: int, storage: Any) -> None:
 def test_the_other_axis_is_the_widest_direction_orthogonal_to_w() -> None:
     clf, near, _ = noisy(d=8)
     unit = clf.coef_[0] / np.linalg.norm(clf.coef_[0])
-    for X in (near, near + 1e4):
+    for shift in (0.0, 1e4):
+        X = near + shift
         flat = X - X.mean(axis=0)
         flat = flat - np.outer(flat @ unit, unit)
         for rows in (X, sp.csr_array(X)):
-            found = principal_direction(rows, clf.coef_[0])
-            assert abs(found @ unit) < 1e-8
-            assert np.linalg.norm(found) == pytest.approx(1.0)
-            assert np.linalg.norm(flat @ found) >= 0.999 * np.linalg.norm(flat, ord=2)
+            with case_named((shift, type(rows).__name__)):
+                found = principal_direction(rows, clf.coef_[0])
+                assert abs(found @ unit) < 1e-8
+                assert np.linalg.norm(found) == pytest.approx(1.0)
+                assert np.linalg.norm(flat @ found) >= 0.999 * np.linalg.norm(flat, ord=2)
     for scale in (1e-150, 1e150):
-        assert not principal_direction(np.full((4, 3), 0.1) * scale, np.eye(3)[0]).any()
-        assert principal_direction(np.diag([1.0, 2.0, 3.0]) * scale, np.eye(3)[2])[2] == 0.0
+        with case_named(scale):
+            assert not principal_direction(np.full((4, 3), 0.1) * scale, np.eye(3)[0]).any()
+            assert principal_direction(np.diag([1.0, 2.0, 3.0]) * scale, np.eye(3)[2])[2] == 0.0
 
 
 def test_a_plane_of_two_features_is_a_section_at_the_means_of_the_others() -> None:
@@ -143,13 +146,14 @@ def test_a_plane_of_two_features_is_a_section_at_the_means_of_the_others() -> No
         (X, (2, 0), ("feature 2", "feature 0")),
         (frame, ("c", "a_1"), ("c", "a_1")),
     ):
-        display = BoundaryDisplay.from_estimator(clf, rows, y, plane=plane, ax=ax())
-        assert np.allclose(display.view.points, X[:, [2, 0]])
-        x = X.mean(axis=0)
-        x[2], x[0] = 5.0, -7.0
-        section = np.array([5.0, -7.0]) @ display.view.normal + display.view.offset
-        assert section == pytest.approx((x @ w + b) / np.linalg.norm(w))
-        assert display.view.labels == labels
+        with case_named(plane):
+            display = BoundaryDisplay.from_estimator(clf, rows, y, plane=plane, ax=ax())
+            assert np.allclose(display.view.points, X[:, [2, 0]])
+            x = X.mean(axis=0)
+            x[2], x[0] = 5.0, -7.0
+            section = np.array([5.0, -7.0]) @ display.view.normal + display.view.offset
+            assert section == pytest.approx((x @ w + b) / np.linalg.norm(w))
+            assert display.view.labels == labels
     assert "$b$ = " in display.view.held
     wide = BoundaryDisplay.from_estimator(*noisy(d=30), plane=(0, 29), ax=ax())
     assert "the other 28 features held at their means" in all_text(wide.figure_)
@@ -254,8 +258,9 @@ def test_a_rule_without_weights_is_drawn_and_called_constant(d: int, bias: float
     margins = MarginsDisplay.from_estimator(clf, X, AND_Y, ax=ax())
     points = BoundaryDisplay.from_estimator(clf, X, AND_Y, ax=ax())
     for figure in (margins.figure_, points.figure_):
-        assert "the rule says the same of every row" in all_text(figure)
-        figure.draw_without_rendering()
+        with case_named(figure):
+            assert "the rule says the same of every row" in all_text(figure)
+            figure.draw_without_rendering()
     assert points.margin is None
     assert points.mistakes.sum() == (4 if bias == 0.0 else 3)
     assert len(np.unique(points.view.points, axis=0)) == 4
@@ -291,20 +296,23 @@ def test_the_boundary_of_a_kernel_is_the_zero_set_of_its_scores() -> None:
         (scaled, X, y, "c", lambda Z: scaled.decision_function(Z)[:, 2]),
         (foreign, X, y == "c", None, lambda Z: foreign.decision_function(pd.DataFrame(Z))),
     ):
-        display = BoundaryDisplay.from_estimator(clf, rows, labels, rule=rule, ax=ax())
-        f = score(rows)
-        assert np.allclose(display.distances, f)
-        assert (display.mistakes == (display.signs * f <= 0)).all()
-        across, up = display.ax_.get_xlim(), display.ax_.get_ylim()
-        grid = [
-            *itertools.product(np.linspace(across[0], across[1], 20), np.linspace(up[0], up[1], 20))
-        ]
-        far, on_it = np.abs(score(np.array(grid))).max(), zero_set(display)
-        assert len(on_it) > 50
-        assert np.abs(score(on_it)).max() < 0.01 * far
-        assert not display.ax_.texts  # no w, and no arrow
-        margins = MarginsDisplay.from_estimator(clf, rows, labels, rule=rule, ax=ax())
-        assert np.allclose(margins.margins, display.signs * f)
+        with case_named((clf, rule)):
+            display = BoundaryDisplay.from_estimator(clf, rows, labels, rule=rule, ax=ax())
+            f = score(rows)
+            assert np.allclose(display.distances, f)
+            assert (display.mistakes == (display.signs * f <= 0)).all()
+            across, up = display.ax_.get_xlim(), display.ax_.get_ylim()
+            grid = [
+                *itertools.product(
+                    np.linspace(across[0], across[1], 20), np.linspace(up[0], up[1], 20)
+                )
+            ]
+            far, on_it = np.abs(score(np.array(grid))).max(), zero_set(display)
+            assert len(on_it) > 50
+            assert np.abs(score(on_it)).max() < 0.01 * far
+            assert not display.ax_.texts  # no w, and no arrow
+            margins = MarginsDisplay.from_estimator(clf, rows, labels, rule=rule, ax=ax())
+            assert np.allclose(margins.margins, display.signs * f)
     mutant = BoundaryDisplay(replace(display.rule, score=lambda Z: f.mean() + score(Z))).plot(ax())
     assert np.abs(score(zero_set(mutant))).min() > 0.01 * far
     wide = nv.KernelPerceptron().fit(np.eye(3), [0, 1, 1])
@@ -419,7 +427,10 @@ def test_a_false_margin_or_radius_breaks_the_proof() -> None:
     true = ProofDisplay.from_estimator(clf, X, y, ax=blank_axes(3))
     steepest = float((true.inner / true.inner_bound).min())
     for false in ({"margin": true.margin * steepest * 1.01}, {"radius": true.radius / 10}):
-        assert not proof_holds(ProofDisplay.from_estimator(clf, X, y, ax=blank_axes(3), **false))
+        with case_named([*false]):
+            assert not proof_holds(
+                ProofDisplay.from_estimator(clf, X, y, ax=blank_axes(3), **false)
+            )
 
 
 @pytest.mark.parametrize(
@@ -563,18 +574,19 @@ def test_a_film_shows_each_update(tmp_path: Path) -> None:
     assert isinstance(clf.trace_, Trace)
     A = np.column_stack([CORNERS, np.ones(4)]) * np.where(AND_Y == 1, 1, -1)[:, None]
     for rule in (0, 1):
-        run, figure = traced_run(clf, CORNERS, AND_Y, rule), Figure()
-        pictures = Film(run, ProofDisplay.of_run(run), figure)
-        assert pictures.times.tolist() == [*range(clf.n_updates_ + 1)]
-        for t in pictures.times.tolist():
-            pictures.show(t)
-            wrong = np.flatnonzero(A @ clf.trace_.weights(t) <= 0)
-            assert len(shown(figure, f"mistakes ({len(wrong)})")) == len(wrong)
-            ringed = shown(figure, "row of this update")
-            assert ringed.tolist() == CORNERS[clf.trace_.index[max(0, t - 1) : t]].tolist()
-            curves = [panel.get_lines()[0] for panel in figure.axes[1:4]]
-            assert [np.size(curve.get_ydata()) for curve in curves] == [t] * 3
-        assert "Every row is right." in figure.axes[0].get_title(loc="left")
+        with case_named(rule):
+            run, figure = traced_run(clf, CORNERS, AND_Y, rule), Figure()
+            pictures = Film(run, ProofDisplay.of_run(run), figure)
+            assert pictures.times.tolist() == [*range(clf.n_updates_ + 1)]
+            for t in pictures.times.tolist():
+                pictures.show(t)
+                wrong = np.flatnonzero(A @ clf.trace_.weights(t) <= 0)
+                assert len(shown(figure, f"mistakes ({len(wrong)})")) == len(wrong)
+                ringed = shown(figure, "row of this update")
+                assert ringed.tolist() == CORNERS[clf.trace_.index[max(0, t - 1) : t]].tolist()
+                curves = [panel.get_lines()[0] for panel in figure.axes[1:4]]
+                assert [np.size(curve.get_ydata()) for curve in curves] == [t] * 3
+            assert "Every row is right." in figure.axes[0].get_title(loc="left")
     short = nv.Perceptron(order="cyclic").fit(CORNERS[:2], [0, 1])
     animate(short, CORNERS[:2], [0, 1]).save(tmp_path / "run.gif", writer="pillow", dpi=40)
     with Image.open(tmp_path / "run.gif") as image:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import novikoff as nv
+from tests.cases import case_named
 
 # The questions take the system by the same arguments, but an optimum on strict rows may not exist,
 # and an optimum blames no row.
@@ -19,7 +20,8 @@ BUDGET = "budget"
 def test_all_questions_take_a_system_by_the_same_arguments(question: Any) -> None:
     parameters, known = (inspect.signature(ask).parameters for ask in (question, nv.solve))
     for name in ["c", *PARTS, BUDGET]:
-        assert parameters[name] == known[name]
+        with case_named(name):
+            assert parameters[name] == known[name]
     listed = [name for name in parameters if name in PARTS]
     assert sorted(listed) == sorted(PARTS)
     assert not any(part.kind is part.VAR_KEYWORD for part in parameters.values())

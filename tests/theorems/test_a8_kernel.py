@@ -17,7 +17,7 @@ from sklearn.svm import SVC
 import novikoff as nv
 from novikoff.core.kernels import Kernel
 from novikoff.theory import mistake_bound
-from tests.cases import csr, planted_integers
+from tests.cases import case_named, csr, planted_integers
 from tests.oracle import Vector
 
 Average = Literal[False, "averaged"]
@@ -38,7 +38,8 @@ def test_the_linear_kernel_makes_the_run_of_the_perceptron(
     one, other = dual.trace_, primal.trace_
     assert isinstance(one, type(other))
     for name in ("index", "n_steps", "margin", "squared_norm"):
-        assert getattr(one, name).tolist() == getattr(other, name).tolist()
+        with case_named(name):
+            assert getattr(one, name).tolist() == getattr(other, name).tolist()
     np.testing.assert_allclose(
         dual.decision_function(X), primal.decision_function(X), rtol=1e-9, atol=1e-9
     )

@@ -10,7 +10,7 @@ import pytest
 
 from novikoff.theory import SampleSizes, compare_sample_sizes
 from novikoff.theory import sample_sizes as module
-from tests.cases import RULES, SEQUENCES
+from tests.cases import RULES, SEQUENCES, case_named
 
 
 def assert_bounded(compared: SampleSizes, margin: float) -> None:
@@ -42,13 +42,14 @@ def test_counts_are_those_of_a_plain_loop_and_samples_are_nested() -> None:
     assert (compared.X[:50] == smaller.X).all()
     assert compared.mistakes[1] == smaller.mistakes[0]
     for n, expected in zip([200, 50], compared.mistakes, strict=True):
-        w, mistakes, clean = np.zeros(6), 0, 0
-        while clean < n:
-            for x, sign in zip(compared.X[:n], compared.y[:n], strict=True):
-                clean += 1
-                if sign * (x @ w) <= 0:
-                    w, clean, mistakes = w + sign * x, 0, mistakes + 1
-        assert mistakes == expected
+        with case_named(n):
+            w, mistakes, clean = np.zeros(6), 0, 0
+            while clean < n:
+                for x, sign in zip(compared.X[:n], compared.y[:n], strict=True):
+                    clean += 1
+                    if sign * (x @ w) <= 0:
+                        w, clean, mistakes = w + sign * x, 0, mistakes + 1
+            assert mistakes == expected
 
 
 def test_the_mistakes_of_one_row_more_than_the_last_hardly_grow_but_epochs_get_longer() -> None:
