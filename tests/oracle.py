@@ -76,6 +76,11 @@ def margins(A: Vector, w: Vector) -> Vector:
     return np.asarray(np.add.accumulate(A * w, axis=1)[:, -1])
 
 
+def cost(A: Vector, w: Vector, costs: Vector) -> float:
+    """Return the sum of the costs of the rows that w misclassifies."""
+    return float(costs[margins(A, w) <= 0.0].sum())
+
+
 def threshold(rule: Rule) -> float:
     match rule:
         case Perceptron(threshold, _) | Relaxation(_, threshold):

@@ -17,14 +17,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from novikoff.core.stops import Limits
-from novikoff.jobs.system_study import SystemOptions, SystemStudy
-from novikoff.report.system_report import system_json, system_lines
 from novikoff.systems import solution
-from novikoff.systems.conflicts import Conflicts
 from novikoff.systems.files.reading import read_system
-from novikoff.systems.solve import solve_system
-from novikoff.systems.system import system_of
 from tests.cases import case_named
 from tests.cli.conftest import inside, on_terminal, refused, script
 from tests.systems.test_system_files import BAD
@@ -267,19 +261,6 @@ def test_kept_rows_are_not_blamed_and_conflicts_share_no_row(tmp_path: Path) -> 
     kept = report(path, "--keep", "c", "--keep", "d", "--keep", "a")
     blamed = [row["name"] for row in kept["conflict"]["rows"] if not row["kept"]]
     assert blamed in ([], ["b"], ["e"])  # c and d, which are kept, contradict each other
-
-
-def test_conflicts_that_are_not_found_in_time_leave_the_first(day: Path) -> None:
-    file = read_system(str(day))
-    found = solve_system(system_of(file.stated), Limits())
-    told = SystemStudy(found, "day.csv", file, SystemOptions(), Conflicts((), complete=False))
-    body = json.loads(system_json(told))
-    jsonschema.validate(body, SCHEMA)
-    assert body["conflicts"] == {
-        "listed": [body["conflict"]], "complete": False, "relaxed": False,
-    }  # fmt: skip
-    many = "at least 1 row must go; --relax rows finds the fewest rows that must go"
-    assert ("", many) in [*system_lines(told)]
 
 
 def test_files_are_written_whole_or_not_at_all(day: Path, tmp_path: Path) -> None:

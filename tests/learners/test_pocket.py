@@ -1,46 +1,34 @@
-"""The pocket, the descent after it, and the lower bound on the number of mistakes."""
+"""`nv.Pocket`: its rule, the lower bound on the number of mistakes, and their proofs."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Callable
 from fractions import Fraction
 from importlib import import_module
-from itertools import chain, combinations, islice, pairwise, product
+from itertools import chain, combinations, islice, product
 from typing import Any, Literal
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.datasets import load_iris
 
 import novikoff as nv
 from novikoff.core import pocket
 from novikoff.core.pocket import (
-    PocketResult,
-    PocketStep,
-    averaged_perceptron,
-    fill_pocket,
     pocket_steps,
 )
-from novikoff.core.problem import products, signed_problem
+from novikoff.core.problem import signed_problem
 from novikoff.core.rows import Vector
-from novikoff.core.schemes import OneVsRest
-from novikoff.core.stops import Limits, Stop
 from novikoff.geometry import descent
-from novikoff.geometry.descent import descend, line_search, logistic, whitening
-from novikoff.geometry.fewest_mistakes import fewest_mistakes
-from novikoff.geometry.packing import Packing
-from novikoff.geometry.scheme_rules import best_together
 from novikoff.learners.parameters import seed_of
 from novikoff.proofs.digest import MatrixDigest
-from novikoff.proofs.exact import rounded_down
 from novikoff.proofs.system_statement import Constraint
 from tests.cases import CORNERS, XOR, Signs, case_named, csr, labelled, noisy, planted
 from tests.learners.test_regret import fewest_errors
-from tests.oracle import margins, signed
+from tests.oracle import signed
 from tests.system_oracle import is_feasible
 
 LogisticRegression = import_module("sklearn.linear_model").LogisticRegression  # it has no types
@@ -50,146 +38,11 @@ STRATEGIES = ["ratchet", "run_length"]
 pytestmark = pytest.mark.usefixtures("brief_descents")
 
 
-def cost(A: Vector, w: Vector, costs: Vector) -> float:
-    return float(costs[margins(A, w) <= 0.0].sum())
-
-
 def wrong(model: nv.Pocket, X: Vector, y: Signs) -> Vector:
     return np.asarray(y * (X @ model.coef_[0] + model.intercept_[0]) <= 0.0, dtype=np.float64)
 
 
-# The pocket
-
-
-def gallant(
-    A: Vector,
-    most: int,
-    rng: np.random.Generator,
-    strategy: str,
-    start: Vector | None = None,
-    weights: Vector | None = None,
-) -> PocketResult:
-    """The pocket algorithm of Gallant (1990), with rows drawn as in `fill_pocket`."""
-    costs = np.ones(len(A)) if weights is None else weights
-    w = np.zeros(A.shape[1]) if start is None else start.copy()
-    kept = PocketResult(w.copy(), cost(A, w, costs), 0, [(0, cost(A, w, costs))])
-    length = longest = 0
-    drawn = list[int]()
-    while kept.cost > 0 and kept.updates < most:
-        if not drawn:
-            size, shares = 1 << 14, None if weights is None else weights / weights.sum()
-            uneven = shares is not None
-            picks = (
-                rng.choice(len(A), size, p=shares) if uneven else rng.integers(len(A), size=size)
-            )
-            drawn = picks[::-1].tolist()
-        i = drawn.pop()
-        if not margins(A[i : i + 1], w)[0] > 0:
-            w += A[i]
-            kept.updates += 1
-            length = 0
-            continue
-        length += 1
-        errors = cost(A, w, costs)
-        if length > longest and (strategy == "run_length" or errors < kept.cost):
-            longest = length
-            kept.w, kept.cost = w.copy(), errors
-            kept.history.append((kept.updates, errors))
-    return kept
-
-
-@pytest.mark.parametrize("strategy", STRATEGIES)
-@given(st.integers(0, 2**32), st.booleans(), st.booleans())
-def test_the_pocket_is_that_of_the_book(
-    strategy: str, seed: int, started: bool, weighted: bool
-) -> None:
-    """With integers and halves, every sum is exact, so both make the same run."""
-    X, signs = noisy(seed, 40, 3)
-    rng = np.random.default_rng(seed)
-    start = np.append(rng.integers(-5, 6, size=3), 1.0) if started else None
-    costs = rng.choice(np.array([0.5, 1.0, 4.0]), size=40) if weighted else None
-    limits, rng = Limits(updates=150), np.random.default_rng(seed)
-    found = fill_pocket(
-        signed_problem(X, signs, True), limits, rng, strategy=strategy, start=start, costs=costs
-    )
-    A = signed(X, signs, True)
-    expected = gallant(A, 150, np.random.default_rng(seed), strategy, start, costs)
-    assert found.w.tolist() == expected.w.tolist()
-    assert (found.cost, found.updates) == (expected.cost, expected.updates)
-    # A run of correct rows that continues is the same entry of the pocket.
-    assert found.history[-1] == expected.history[-1]
-    assert set(found.history) == set(expected.history)
-    errors = [price for _, price in found.history]
-    assert strategy == "run_length" or all(after < before for before, after in pairwise(errors))
-
-
-@pytest.mark.parametrize("strategy", STRATEGIES)
-def test_it_ends_when_there_are_no_mistakes(strategy: str) -> None:
-    case = planted(1, 100, 3, gap=0.3)
-    problem = signed_problem(case.X, case.signs, True)
-    kept = fill_pocket(problem, Limits(), np.random.default_rng(0), strategy=strategy)
-    assert kept.cost == 0.0
-    assert cost(case.rows, kept.w, np.ones(100)) == 0.0
-    again = fill_pocket(problem, Limits(), np.random.default_rng(0), start=kept.w)
-    assert (again.updates, again.history) == (0, [(0, 0.0)])
-
-
-def test_rows_too_light_to_be_drawn_do_not_hang_it() -> None:
-    """The algorithm does not wait for a mistake that is drawn once in 10¹² draws."""
-    problem = signed_problem(
-        np.array([[1.0], [1.0], [0.0]]), np.array([1, -1, -1], dtype=np.int8), True
-    )
-    costs = np.array([1.0, 1e-12, 1.0])
-    kept = fill_pocket(problem, Limits(updates=1000), np.random.default_rng(0), costs=costs)
-    assert kept.cost == 1e-12
-
-
-# The pocket algorithm as published
-
-
-def row_by_row(steps: Iterable[PocketStep], A: Vector, costs: Vector) -> list[PocketStep]:
-    """Check that each step corrects a mistake and compares all rows; sums of integers are exact."""
-    found = list(steps)
-    fewest = math.inf
-    for k, step in enumerate(found):
-        assert step.mistakes == cost(A, step.w, costs)
-        assert step.kept == (step.mistakes < fewest)
-        fewest = min(fewest, step.mistakes)
-        if k > 0:
-            before = found[k - 1].w
-            assert margins(A[step.row : step.row + 1], before)[0] <= 0.0
-            assert costs[step.row] > 0.0
-            assert step.w.tolist() == (before + A[step.row]).tolist()
-    return found
-
-
-@pytest.mark.parametrize("storage", [np.asarray, csr])
-@pytest.mark.parametrize("fit_intercept", [True, False])
-@pytest.mark.parametrize("seed", range(4))
-def test_each_step_is_that_of_the_textbook(
-    seed: int, fit_intercept: bool, storage: Callable[[Vector], Vector]
-) -> None:
-    X, signs = noisy(seed, 25, 3)
-    rng = np.random.default_rng(seed)
-    costs = rng.choice(np.array([0.0, 0.5, 1.0, 4.0]), size=25) if seed % 2 else None
-    start = np.append(rng.integers(-5, 6, size=3), float(fit_intercept)) if seed > 1 else None
-    problem, A = signed_problem(storage(X), signs, fit_intercept), signed(X, signs, True)
-    A[:, -1] *= fit_intercept
-    steps = islice(pocket_steps(problem, rng, start=start, costs=costs), 80)
-    found = row_by_row(steps, A, np.ones(25) if costs is None else costs)
-    assert found[0].row == -1
-    assert found[0].w.tolist() == (np.zeros(4) if start is None else start).tolist()
-    assert len({step.row for step in found}) > 5
-
-
-def test_the_steps_end_without_a_mistake() -> None:
-    case = planted(1, 60, 3, gap=0.3)
-    *_, last = pocket_steps(signed_problem(case.X, case.signs, True), np.random.default_rng(0))
-    assert (last.mistakes, last.kept) == (0.0, True)
-    *_, same = pocket_steps(
-        signed_problem(case.X, case.signs, True), np.random.default_rng(0), start=last.w
-    )
-    assert (same.row, same.mistakes) == (-1, 0.0)
+# The strategy "textbook"
 
 
 @pytest.mark.parametrize("lower_bound", [True, False])
@@ -275,85 +128,6 @@ def test_the_textbook_rejects_rows_beyond_float64() -> None:
         nv.Pocket("textbook").fit(X, [0, 1, 1, 0])
 
 
-def test_the_averaged_perceptron_is_the_average_of_all_weights() -> None:
-    X, signs = noisy(2, 30, 3)
-    A, rng = signed(X, signs, True), np.random.default_rng(5)
-    w, total, steps = np.zeros(4), np.zeros(4), 1 << 14
-    for i in rng.integers(30, size=steps).tolist():
-        w = w + A[i] * (A[i] @ w <= 0.0)
-        total += w
-    found = averaged_perceptron(
-        signed_problem(X, signs, True), Limits(), np.random.default_rng(5), None
-    )
-    np.testing.assert_allclose(found, total / steps, rtol=1e-9)
-
-
-# The descent
-
-
-def exact_cost(s: Vector, q: Vector, costs: Vector, t: Fraction) -> float:
-    pairs = zip(s.tolist(), q.tolist(), strict=True)
-    return float(costs[[Fraction(a) + t * Fraction(b) <= 0 for a, b in pairs]].sum())
-
-
-@given(st.data(), st.integers(1, 12))
-def test_a_line_search_is_exact(data: st.DataObject, n: int) -> None:
-    """Compared with every interval between two breakpoints, including ties and flat rows."""
-
-    def column(low: int, high: int) -> Vector:
-        return np.array(data.draw(st.lists(st.integers(low, high), min_size=n, max_size=n)), float)
-
-    s, q, costs = column(-5, 5), column(-3, 3), column(0, 4) / 4.0
-    found, t = line_search(s, q, costs)
-    breaks = sorted({-Fraction(a) / Fraction(b) for a, b in zip(s, q, strict=True) if b})
-    middles = [(a + b) / 2 for a, b in pairwise(breaks)]
-    ends = [breaks[0] - 1, breaks[-1] + 1] if breaks else []
-    tried = [exact_cost(s, q, costs, at) for at in [Fraction(0), *middles, *ends]]
-    assert found == min(tried[1:] or tried)
-    assert exact_cost(s, q, costs, Fraction(t)) == found <= tried[0]  # no worse than no step
-
-
-def test_the_widest_of_equal_stretches_is_taken() -> None:
-    s, q = np.array([-1.0, 2.0, -10.0, 20.0]), np.array([1.0, -1.0, 1.0, -1.0])
-    assert line_search(s, q) == (1.0, 15.0)
-    assert line_search(s, np.zeros(4)) == (2.0, 0.0)
-    huge_and_small = np.array([1.0, 2.0**-53, 2.0**-53])  # their sum minus each is below zero
-    assert line_search(np.array([-3.0, -1.0, -2.0]), np.ones(3), huge_and_small)[0] == 0.0
-
-
-@pytest.mark.parametrize("storage", [np.asarray, csr, lambda X: X.astype(np.float32)])
-@pytest.mark.parametrize("fit_intercept", [True, False])
-def test_a_descent_only_goes_down(fit_intercept: bool, storage: Callable[[Vector], Vector]) -> None:
-    X, signs = noisy(1, 80, 3)
-    problem, A = signed_problem(storage(X), signs, fit_intercept), signed(X, signs, fit_intercept)
-    rng = np.random.default_rng(0)
-    costs = rng.choice(np.array([0.25, 1.0, 3.5]), size=80)
-    basis = whitening(problem, rng)
-    w = np.append(rng.normal(size=3), rng.normal() * fit_intercept)
-    before = w.copy()
-    gains = list(descend(problem, w, costs, basis, Limits(), rng))
-    errors = [cost(A, w, costs), *(price for _, price in gains)]
-    assert len(gains) > 0
-    assert all(after < before for before, after in pairwise(errors))
-    assert all(cost(A, found, costs) == price for found, price in gains)
-    assert fit_intercept or not any(found[-1] for found, _ in gains)
-    assert w.tolist() == before.tolist()
-    assert not list(descend(problem, w, costs, basis, Limits(seconds=0.0), rng))
-
-
-def test_a_smooth_start_is_a_logistic_regression() -> None:
-    """It equals logistic regression on whitened columns with C = 1/penalty and a penalised bias."""
-    X, y = load_breast_cancer(return_X_y=True)
-    X = X[:, :5] + 1000.0
-    problem = signed_problem(X, np.where(y > 0, 1, -1).astype(np.int8), True)
-    basis = whitening(problem, np.random.default_rng(0))
-    white = np.column_stack([X, np.ones(len(X))]) @ basis.T
-    np.testing.assert_allclose(white.T @ white / len(X), np.eye(6), atol=1e-2)
-    w = logistic(problem, None, basis, Limits(), penalty=1.0)
-    peer = LogisticRegression(C=1.0, fit_intercept=False, tol=1e-8, max_iter=1000).fit(white, y)
-    np.testing.assert_allclose(X @ w[:-1] + w[-1], white @ peer.coef_[0], atol=0.05)
-
-
 # The fewest mistakes
 
 
@@ -399,49 +173,6 @@ def test_it_is_what_its_attributes_say(
     assert model.n_updates_ == model.n_mistakes_ == 500
     assert model.certificate_.bound == model.errors_lower_bound_
     nv.verify(model.certificate_, X, y)
-
-
-@given(st.integers(0, 2**32), st.booleans(), st.booleans())
-def test_no_cheap_rule_is_better(seed: int, weighted: bool, sparse: bool) -> None:
-    """Constants, least squares, logistic regression, the averaged perceptron, the start."""
-    rng = np.random.default_rng(seed)
-    X, signs = noisy(seed, 50, 3)
-    signs[:2], start = (1, -1), rng.normal(size=4)
-    costs = rng.choice(np.array([0.1, 0.2, 0.7]), size=50) if weighted else None
-    problem = signed_problem(csr(X) if sparse else X, signs, True)
-    basis, rng = whitening(problem, rng), np.random.default_rng(seed)
-    limits = Limits(updates=50)
-    found = fewest_mistakes(problem, costs=costs, start=start, limits=limits, rng=rng, sides=(1, 0))
-    rivals = [start, *np.array([[0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 0.0, -1.0]])]
-    rivals += [logistic(problem, costs, basis, Limits(), steps=steps) for steps in (0, 50)]
-    rivals += [averaged_perceptron(problem, Limits(), np.random.default_rng(seed), costs)]
-    exact = [Fraction(1)] * 50 if costs is None else [Fraction(c) for c in costs.tolist()]
-    for w in (found.w, *rivals):
-        with case_named(w):
-            mistakes = np.flatnonzero(~(products(problem, w) > 0.0))
-            price = sum((exact[i] for i in mistakes.tolist()), Fraction(0))
-            assert price == found.mistakes if w is found.w else price >= found.mistakes
-    assert found.optimal == (found.mistakes <= found.bound)
-    assert rounded_down(found.bound) <= found.bound <= found.mistakes
-
-
-def test_large_data_is_searched_by_a_sample(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All rows are counted, and progress is reported during the search."""
-    module = import_module("novikoff.geometry.fewest_mistakes")
-    monkeypatch.setattr(module, "SAMPLE_ENTRIES", 1000)
-    monkeypatch.setattr(module, "SAMPLE_ROWS_PER_WEIGHT", 50)
-    X, y = labelled(2, 3000, 3)
-    told: list[tuple[float, float]] = []
-    found = fewest_mistakes(
-        signed_problem(X.astype(np.float32), y, True),
-        limits=Limits(updates=100),
-        rng=np.random.default_rng(0),
-        sides=(1, -1),
-        progress=lambda errors, bound: told.append((errors, bound)),
-    )
-    assert found.mistakes == (signed(X.astype(np.float32), y, True) @ found.w <= 0.0).sum()
-    assert told[-1] == (float(found.mistakes), float(found.bound))
-    assert all(a[0] >= b[0] and a[1] <= b[1] for a, b in pairwise(told))
 
 
 @pytest.mark.parametrize("gap", [0.3, 1e-3, 1e-7])
@@ -568,85 +299,6 @@ def test_no_time_is_spent_where_none_is_left(
     assert made.count("whitening") == 1  # for all rules
     dear = {"logistic", "fill_pocket", "descend", "balanced_view", "whitening"}
     assert {*made} == dear | {"of", "sure_products", "all_opposite_duplicates"}
-
-
-def test_time_that_was_given_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Until the rule is proved to be the best, descents continue from rules near it."""
-    X, signs = noisy(5, 80, 3)
-    limits, descents = Limits(updates=100, seconds=1e6), list[int]()
-
-    def some(*given: Any) -> Any:
-        descents.append(1)
-        if len(descents) == 4:
-            limits.interrupt()
-        return descend(*given)
-
-    monkeypatch.setattr("novikoff.geometry.fewest_mistakes.descend", some)
-    options: Any = {"lower_bound": False, "limits": limits, "sides": (1, -1)}
-    found = fewest_mistakes(signed_problem(X, signs, True), rng=np.random.default_rng(0), **options)
-    assert len(descents) == 4
-    assert found.mistakes == (products(found.problem, found.w) <= 0.0).sum()
-
-
-def test_lower_bounds_of_disjoint_parts_add_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A tenth of the labels of many rows is wrong: the bound grows with the rows.
-
-    After a contradiction in a sample, all rows need not be searched for a rule without mistakes.
-    """
-    X, y = labelled(3, 6000, 2)
-    y = np.where(X[:, 0] > 0, 1, -1) * np.where(np.arange(len(y)) % 10 == 0, -1, 1)
-    sizes, seek = list[int](), Packing.seek
-
-    def noted(self: Packing, limits: Limits) -> None:
-        sizes.append(self.passes.n)
-        seek(self, limits)
-
-    monkeypatch.setattr(Packing, "seek", noted)
-    model: Any = nv.Pocket(random_state=0, max_updates=100).fit(X, y)
-    assert 0 < max(sizes) < 6000
-    assert 300 <= model.errors_lower_bound_ <= model.n_errors_ <= 600
-    model.certificate_.verify(X, y)
-
-
-def test_rules_of_many_classes_are_no_worse_together_than_cheap_ones() -> None:
-    """Good rules whose scores have no common scale give way to cheap ones that have one."""
-    rng = np.random.default_rng(4)
-    y = rng.integers(4, size=800)
-    X = rng.normal(size=(4, 8))[y] * 0.9 + rng.normal(size=(800, 8))
-    found = []
-    for label in range(4):
-        problem = signed_problem(X, np.where(y == label, 1, -1).astype(np.int8), True)
-        limits = Limits(updates=100)
-        sides = label, None
-        best = fewest_mistakes(problem, limits=limits, rng=rng, sides=sides, lower_bound=False)
-        found.append(replace(best, w=best.w * 10.0 ** (3 * label)))
-
-    def wrong(rules: list[Vector]) -> int:
-        scores = np.column_stack([X, np.ones(800)]) @ np.column_stack(rules)
-        return int((scores.argmax(axis=1) != y).sum())
-
-    together = best_together(found, OneVsRest(4), y)
-    cheap = min(wrong([rule.cheap[kind] for rule in found]) for kind in range(3))
-    assert wrong([rule.w for rule in together]) == cheap < wrong([rule.w for rule in found])
-    for rule in together:
-        s = products(rule.problem, rule.w)
-        assert rule.mistakes == (s <= 0.0).sum() == rule.history[-1][1]
-
-
-@pytest.mark.parametrize("seed", [28, 285])
-@pytest.mark.parametrize("multi_class", ["ovr", "ovo"])
-def test_rules_of_many_classes_are_no_worse_together_than_a_constant(
-    multi_class: Literal["ovr", "ovo"], seed: int
-) -> None:
-    """Each rule is at least as good as a constant rule, but their votes need not be."""
-    rng = np.random.default_rng(seed)
-    n, d, k = rng.integers(14, 40), rng.integers(1, 3), rng.integers(4, 9)
-    X, y = rng.integers(-2, 3, size=(n, d)), rng.integers(k, size=n)
-    y[rng.random(n) >= rng.random()], y[:k] = k - 1, range(k)
-    weights = rng.integers(1, 4, size=n).astype(np.float64)
-    model: Any = nv.Pocket(multi_class=multi_class, refine=seed % 2 == 1, max_updates=20)
-    model.set_params(random_state=0, lower_bound=False).fit(X, y, sample_weight=weights)
-    assert weights[model.predict(X) == y].sum() >= np.bincount(y, weights).max()
 
 
 def test_a_seed_makes_a_fit() -> None:
@@ -831,22 +483,6 @@ def test_rows_that_cost_nothing_leave_nothing_to_learn() -> None:
     clf = nv.Pocket(fit_intercept=False, random_state=0)
     clf.fit([[1.0], [2.0], [0.0]], [1, 0, 0], sample_weight=[0, 0, 1.0])
     assert (clf.n_errors_, clf.errors_lower_bound_, clf.optimal_) == (0, 0, True)
-
-
-def test_costs_too_small_to_be_lowered_by_a_thousandth_end_a_descent() -> None:
-    X = np.array([[0.0], [1.0], [2.0], [3.0]])
-    problem = signed_problem(X, np.array([1, -1, 1, -1], dtype=np.int8), True)
-    rng, lines = np.random.default_rng(0), 0
-
-    class Looks(Limits):
-        def reached(self, n_epochs: int = 0) -> Stop | None:
-            nonlocal lines
-            lines += 1
-            return Stop.CALLBACK if lines > 20_000 else None
-
-    w, costs = np.array([0.0, 1.0]), np.full(4, 5e-324)
-    list(descend(problem, w, costs, whitening(problem, rng), Looks(), rng))
-    assert lines < 20_000
 
 
 @pytest.mark.parametrize("storage", [np.asarray, csr])
