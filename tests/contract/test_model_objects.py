@@ -25,8 +25,6 @@ from statsmodels.miscmodels.ordinal_model import OrderedModel
 import novikoff as nv
 from tests.cases import case_named
 
-pytestmark = pytest.mark.filterwarnings("ignore")
-
 LINKS = {"Logit": "logit", "Probit": "probit", "CLogLog": "cloglog", "LogLog": "loglog",
          "Cauchy": "cauchit", "Log": "log"}  # fmt: skip
 

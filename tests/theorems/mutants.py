@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
@@ -49,10 +50,14 @@ def path_of(move: Move, A: Vector, epochs: Iterable[Iterable[int]]) -> Vector:
 
 
 def changed(function: Callable[..., Any], **pieces: str) -> Callable[..., Any]:
-    """Return a function or class with parts of its source replaced: ``a="old → new"``."""
+    """Return a function with statements inside its loop replaced: ``a="old → new"``.
+
+    The source is compared without its layout, as `ast.unparse` writes it. This is for steps in the
+    middle of a function; other mutants are patched functions.
+    """
     module = inspect.getmodule(function)
     assert module is not None
-    source = inspect.getsource(module)
+    source = ast.unparse(ast.parse(inspect.getsource(module)))
     for piece in pieces.values():
         old, new = piece.split(" → ")
         assert source.count(old) == 1, old

@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 import novikoff as nv
+from novikoff.core.rows import Vector
 from novikoff.core.runs import Repetition
 from novikoff.core.trace import Trace
-from tests.theorems.mutants import changed
 
 XOR_X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
 XOR_Y = np.array([0, 1, 1, 0])
@@ -71,17 +71,39 @@ def check_period(watch: type[Repetition], A: np.ndarray, epochs: int) -> None:
     assert repetition.periods == [expected and expected[1]]
 
 
-@pytest.mark.parametrize(
-    "watch",
-    [
-        pytest.param(changed(Repetition, a="== W).all( → == W).any("), id="one weight repeats"),
-        pytest.param(
-            changed(Repetition, a="W.copy(), 0, 2 → W.copy(), 1, 2"), id="counts one more"
-        ),
-        pytest.param(changed(Repetition, a="rule] or self._since → rule] or 1"), id="always 1"),
-    ],
-)
-def test_an_altered_search_for_the_period_is_caught(watch: Any) -> None:
+class OneWeightRepeats(Repetition):
+    """Compares only the first weight."""
+
+    def __init__(self, W: Vector) -> None:
+        super().__init__(W[:1])
+
+    def compare(self, W: Vector, active: Any) -> None:
+        super().compare(W[:1], active)
+
+
+class CountsFromTheStart(Repetition):
+    """Takes the number of all epochs for the period."""
+
+    n_epochs = 0
+
+    def compare(self, W: Vector, active: Any) -> None:
+        self.n_epochs += 1
+        unknown = self.periods == [None]
+        super().compare(W, active)
+        if unknown and self.periods != [None]:
+            self.periods = [self.n_epochs]
+
+
+class AlwaysOne(Repetition):
+    """Finds the repetition, but not its length."""
+
+    def compare(self, W: Vector, active: Any) -> None:
+        super().compare(W, active)
+        self.periods = [period and 1 for period in self.periods]
+
+
+@pytest.mark.parametrize("watch", [OneWeightRepeats, CountsFromTheStart, AlwaysOne])
+def test_an_altered_search_for_the_period_is_caught(watch: type[Repetition]) -> None:
     X, signs = np.array([[0, 3], [-2, 2], [1, -3], [-1, 3], [0, -3], [2, 2]]), [-1, 1] * 3
     A = np.column_stack([X, np.ones(6, dtype=int)]) * np.array(signs)[:, None]
     check_period(Repetition, A, 200)

@@ -6,6 +6,7 @@ With a shift into the interior, the number of steps is bounded as for the percep
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -16,10 +17,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import novikoff as nv
-from novikoff.core.rows import Vector
+from novikoff.core import runs, updates
+from novikoff.core.rows import Matrix, Vector, side_by_side
+from novikoff.core.runs import Run, train_rule
 from novikoff.core.stops import Limits
+from novikoff.core.updates import Update
 from novikoff.systems.methods import METHODS, Attempt
-from tests.theorems.mutants import changed
 from tests.theorems.system_cases import RULES, contradictory, multipliers, point, with_ball
 
 relaxation = METHODS["relaxation"]
@@ -63,18 +66,37 @@ def test_every_step_satisfies_the_identity_of_fejer(order: str, eta: float, stor
     check_fejer(relaxation, order, eta, storage)
 
 
+def alter_updates(monkeypatch: pytest.MonkeyPatch, alter: Callable[[Update], Update]) -> None:
+    """Let the method learn with an altered update rule."""
+    monkeypatch.setattr(updates, "Update", lambda *given, **more: alter(Update(*given, **more)))
+
+
 @pytest.mark.parametrize(
-    "mutant",
+    ("alter", "eta"),
     [
-        changed(relaxation, a="eta=eta, goal → eta=1.05 * eta, goal"),
-        changed(relaxation, a="Update(BELOW_ZERO → Update(0.1"),
-        changed(relaxation, a="0.0 < eta <= 2.0 → True", b="eta=eta, goal → eta=2.1, goal"),
-        changed(relaxation, a="c / -_CONSTANT_WEIGHT → c / _CONSTANT_WEIGHT"),
+        pytest.param(lambda update: update._replace(eta=1.05 * update.eta), 1.5, id="longer"),
+        pytest.param(lambda update: update._replace(eta=2.1), 2.0, id="beyond a reflection"),
+        pytest.param(lambda update: update._replace(threshold=0.1), 2.0, id="without a mistake"),
     ],
 )
-def test_an_altered_step_breaks_the_identity_of_fejer(mutant: Callable[..., Attempt]) -> None:
+def test_an_altered_step_breaks_the_identity_of_fejer(
+    alter: Callable[[Update], Update], eta: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check_fejer(relaxation, "cyclic", eta, np.asarray)
+    alter_updates(monkeypatch, alter)
     with pytest.raises(AssertionError):
-        check_fejer(mutant, "cyclic", 2.0, np.asarray)
+        check_fejer(relaxation, "cyclic", eta, np.asarray)
+
+
+def test_constants_of_the_wrong_sign_break_the_identity_of_fejer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def wrong(A: Matrix, column: Vector) -> Matrix:
+        return side_by_side(A, -column)
+
+    monkeypatch.setattr("novikoff.systems.methods.projections.side_by_side", wrong)
+    with pytest.raises(AssertionError):
+        check_fejer(relaxation, "cyclic", 2.0, np.asarray)
 
 
 def check_shifted(
@@ -100,10 +122,10 @@ def test_a_shifted_run_needs_no_more_steps_than_the_bound(
     check_shifted(relaxation, *SLAB, order, share)
 
 
-def test_a_shift_beyond_the_ball_exceeds_the_bound() -> None:
-    mutant = changed(relaxation, a="goal=delta) → goal=2.1 * delta)")
+def test_a_shift_beyond_the_ball_exceeds_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    alter_updates(monkeypatch, lambda update: update._replace(goal=2.1 * update.goal))
     with pytest.raises(AssertionError):
-        check_shifted(mutant, *SLAB, "cyclic", 1.0)
+        check_shifted(relaxation, *SLAB, "cyclic", 1.0)
 
 
 @settings(deadline=None, max_examples=40)
@@ -173,10 +195,17 @@ def test_without_a_solution_the_steps_of_one_cycle_are_a_farkas_vector(seed: int
     check_farkas(relaxation, seed)
 
 
-def test_counting_visits_instead_of_steps_gives_no_farkas_vector() -> None:
-    mutant = changed(relaxation, a="path.tau, minlength → np.sign(path.tau), minlength")
+def test_counting_visits_instead_of_steps_gives_no_farkas_vector(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def visits(*given: Any, **more: Any) -> Run:
+        run = train_rule(*given, **more)
+        run.traces = [replace(trace, tau=np.sign(trace.tau)) for trace in run.traces]
+        return run
+
+    monkeypatch.setattr(runs, "train_rule", visits)
     with pytest.raises(AssertionError):
-        check_farkas(mutant, 0)
+        check_farkas(relaxation, 0)
 
 
 def test_strict_homogeneous_systems_are_solved_and_bad_options_rejected() -> None:

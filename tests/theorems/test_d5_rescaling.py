@@ -24,7 +24,7 @@ seeds = given(st.integers(0, 10**6))
 few = settings(deadline=None, max_examples=25)
 LONG = Limits(updates=20_000)
 # Without its perceptron phase, the method must rescale.
-IMPATIENT = "patience = 16 * p**2 → patience = 1"
+IMPATIENT = "patience = 16 * p ** 2 → patience = 1"
 
 
 def extreme_rays(H: Vector) -> Vector:
@@ -64,7 +64,7 @@ def test_the_cone_grows_by_half_at_every_rescaling(seed: int, margin: float) -> 
         changed(rescaled, a="H -= 0.5 → H -= 0.33", b="B -= 0.5 → B -= 0.33"),
         changed(
             rescaled,
-            a="a, multipliers = H[j] → a, multipliers = H[n - 1 - counts[::-1].argmin()]",
+            a="H[j].copy() → H[n - 1 - counts[::-1].argmin()].copy()",
         ),
     ],
 )
