@@ -7,7 +7,7 @@ OLDEST_PYTHON ?= $(shell command -v python3.11 || command -v python3)
 NEWEST_PYTHON ?= $(shell command -v python3.14 || command -v python3.13 || command -v python3)
 PIP := pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint types complexity bench bench-lab first-touch test-oldest test-newest outputs pictures docs fuzz release-check clean
+.PHONY: demo test lint types complexity bench bench-lab browser first-touch test-oldest test-newest outputs pictures docs fuzz release-check clean
 
 demo: $(VENV)/installed
 	$(BIN)/python -m novikoff.demo
@@ -26,18 +26,23 @@ types: $(VENV)/installed-dev
 complexity: $(VENV)/installed-dev
 	$(BIN)/python -m benchmarks.complexity
 
-# The tests open pages in Chromium and check the types of the lab's modules. If Chromium or TypeScript
-# cannot be installed, these tests are skipped with a message.
+# The tests open pages in Chromium and check the types of the lab's modules. The first `make test` looks
+# for both and installs what is missing, Chromium only as root; without them these tests are skipped with
+# a message. `make browser` tries again, for instance once there is a network.
+browser:
+	rm -f $(VENV)/browser
+	$(MAKE) $(VENV)/browser
+
 $(VENV)/browser: | $(VENV)/installed-dev
 	@command -v chromium chromium-browser google-chrome >/dev/null \
-	|| { echo "installing chromium for the tests of the page: apt-get install chromium"; \
-	     { apt-get update -qq && apt-get install -qq -y --no-install-recommends chromium; } \
+	|| { [ "$$(id -u)" = 0 ] && echo "installing chromium for the tests of the page: apt-get install chromium" \
+	     && { apt-get update -qq && apt-get install -qq -y --no-install-recommends chromium; } \
 	     >/dev/null 2>&1; } \
 	|| echo "chromium cannot be installed here: the tests that open the page will be skipped"
 	@command -v tsc >/dev/null || [ -x $(VENV)/node/node_modules/.bin/tsc ] \
 	|| echo "installing typescript for the types of the page: npm install typescript (in $(VENV)/node)"
 	@command -v tsc >/dev/null || [ -x $(VENV)/node/node_modules/.bin/tsc ] \
-	|| npm install --silent --no-audit --no-fund --prefix $(VENV)/node typescript >/dev/null 2>&1 \
+	|| npm install --silent --no-audit --no-fund --fetch-retry-mintimeout 1000 --fetch-retry-maxtimeout 5000 --prefix $(VENV)/node typescript >/dev/null 2>&1 \
 	|| echo "typescript cannot be installed here: the lab's types will not be checked"
 	@touch $@
 
