@@ -50,7 +50,7 @@ class File:
 
 
 @pytest.fixture
-def alone(browser: Any, tmp_path: Path) -> Iterator[File]:
+def offline(browser: Any, tmp_path: Path) -> Iterator[File]:
     file = File(browser, tmp_path)
     yield file
     for context in file.contexts:
@@ -70,8 +70,8 @@ def link_of(question: dict[str, Any], **more: Any) -> str:
     )
 
 
-def test_every_preset_has_the_library_s_answer(alone: File) -> None:
-    page = alone.open()
+def test_every_preset_has_the_library_s_answer(offline: File) -> None:
+    page = offline.open()
     assert "answers: this page" in page.inner_text("h1")
     for name, preset in ALL.items():
         page.select_option("#data", name)
@@ -82,8 +82,8 @@ def test_every_preset_has_the_library_s_answer(alone: File) -> None:
             compare_texts(told["sentence"], page.inner_text("#verdict"))
 
 
-def test_points_are_dragged_flipped_and_added(alone: File) -> None:
-    page = alone.open("#p=0,0,-1;0,1,1;1,0,1;1,1,1")
+def test_points_are_dragged_flipped_and_added(offline: File) -> None:
+    page = offline.open("#p=0,0,-1;0,1,1;1,0,1;1,1,1")
     page.locator(".dot").nth(3).dblclick()
     page.wait_for_selector(f"{SETTLED}[data-kind=inseparable]")
     page.wait_for_selector(".lesson >> text=Every line misclassifies at least 1 row, proved.")
@@ -91,8 +91,8 @@ def test_points_are_dragged_flipped_and_added(alone: File) -> None:
     page.wait_for_selector(f"{SETTLED}[data-kind=separable]")
 
 
-def test_a_link_opens_on_every_copy(alone: File, browser: Any, server: Server) -> None:
-    page = alone.open()
+def test_a_link_opens_on_every_copy(offline: File, browser: Any, server: Server) -> None:
+    page = offline.open()
     page.select_option("#data", "or")
     page.wait_for_selector("#lab[data-name=or][data-settled=true]")
     page.select_option("#order", "permuted")
@@ -101,7 +101,7 @@ def test_a_link_opens_on_every_copy(alone: File, browser: Any, server: Server) -
     page.click("#go-next")
     page.click("#link")
     link = page.evaluate("location.hash")
-    again = alone.open(link)
+    again = offline.open(link)
     here = Visit(browser, server).open("/" + link)
     for copy, other in {"offline": again, "served": here.page}.items():
         with case_named(copy):
@@ -117,22 +117,22 @@ def test_a_link_opens_on_every_copy(alone: File, browser: Any, server: Server) -
     again.wait_for_function("() => document.querySelectorAll('.dot').length === 2")
 
 
-def test_a_page_without_a_clipboard_says_what_to_copy(alone: File) -> None:
-    page = alone.open()
+def test_a_page_without_a_clipboard_says_what_to_copy(offline: File) -> None:
+    page = offline.open()
     page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
     page.click("#link")
     assert "Copy the address" in page.inner_text("#sentence")
 
 
-def test_the_file_saves_itself(alone: File, tmp_path: Path) -> None:
-    page = alone.open("#p=0,0,-1;0,1,1;1,1,1&at=2")
+def test_the_file_saves_itself(offline: File, tmp_path: Path) -> None:
+    page = offline.open("#p=0,0,-1;0,1,1;1,1,1&at=2")
     page.evaluate("document.getElementById('save').open = true")
     assert page.locator("#save-certificate").count() == 0  # only the library has certificates
     with page.expect_download() as download:
         page.click("#save-html")
     saved = tmp_path / "saved.html"
     download.value.save_as(saved)
-    again = alone.open(file=saved)
+    again = offline.open(file=saved)
     assert again.locator(".dot").count() == 3
     for part in ("#verdict", "#sentence"):
         with case_named(part):
@@ -143,8 +143,8 @@ def test_the_file_saves_itself(alone: File, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "parts", ["plane,proof", "plane", "proof", "plane,step", "plane,inner,norm,angle"]
 )
-def test_parts_are_embedded(alone: File, parts: str, size: tuple[int, int]) -> None:
-    page = alone.open(f"?embed={parts}{link_of(ALL['and']['question'], at=9)}",
+def test_parts_are_embedded(offline: File, parts: str, size: tuple[int, int]) -> None:
+    page = offline.open(f"?embed={parts}{link_of(ALL['and']['question'], at=9)}",
                       viewport={"width": size[0], "height": size[1]})  # fmt: skip
     shown = page.evaluate("""() => [...document.querySelectorAll(".plane-panel, [data-panel]")]
         .filter((node) => node.getClientRects().length)
@@ -161,9 +161,9 @@ def test_parts_are_embedded(alone: File, parts: str, size: tuple[int, int]) -> N
     assert "Mistake t = " in page.inner_text("#sentence")
 
 
-def test_parts_on_a_phone(alone: File) -> None:
+def test_parts_on_a_phone(offline: File) -> None:
     """The frame of the site on a phone: the chart has room, and the controls do not overlap."""
-    page = alone.open(f"?embed=plane,proof{link_of(ALL['and']['question'], at=9)}",
+    page = offline.open(f"?embed=plane,proof{link_of(ALL['and']['question'], at=9)}",
                       viewport={"width": 340, "height": 864})  # fmt: skip
     chart = page.locator("[data-panel=leaf] .drawing").bounding_box()
     assert chart is not None
@@ -173,8 +173,8 @@ def test_parts_on_a_phone(alone: File) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") == 340
 
 
-def test_the_line_to_embed_shows_what_was_copied(alone: File, tmp_path: Path) -> None:
-    page = alone.open(f"#{TIGHT}&at=0")
+def test_the_line_to_embed_shows_what_was_copied(offline: File, tmp_path: Path) -> None:
+    page = offline.open(f"#{TIGHT}&at=0")
     page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
     page.evaluate("document.getElementById('save').open = true")
     page.click("#embed")
@@ -182,7 +182,7 @@ def test_the_line_to_embed_shows_what_was_copied(alone: File, tmp_path: Path) ->
     assert line.startswith("<iframe src=")
     outer = tmp_path / "outer.html"
     outer.write_text(f"<!doctype html><title>A page</title>{line}", encoding="utf-8")
-    context = alone.contexts[-1]
+    context = offline.contexts[-1]
     around = context.new_page()
     around.goto(outer.as_uri())
     frame = around.frame_locator("iframe")
@@ -232,24 +232,24 @@ def solution(name: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", RECORDS["challenges"])
-def test_a_challenge_is_scored_from_its_state(alone: File, name: str) -> None:
-    page = alone.open()
+def test_a_challenge_is_scored_from_its_state(offline: File, name: str) -> None:
+    page = offline.open()
     page.select_option("#data", name)
     page.wait_for_selector(".challenge:not([hidden])")
     page.wait_for_selector(f"{SETTLED}[data-challenge={name}]")
     assert not page.is_visible(".challenge.done")
     page.wait_for_url(re.compile("challenge="))
 
-    solved = alone.open(link_of(solution(name), at=0, challenge=name))
+    solved = offline.open(link_of(solution(name), at=0, challenge=name))
     solved.wait_for_selector(".challenge.done >> text=Solved!")
     solved.wait_for_url(re.compile("score="))
     link = solved.evaluate("location.hash")
 
-    again = alone.open(link)
+    again = offline.open(link)
     again.wait_for_selector(".challenge.done >> text=The link says the same.")
-    forged = alone.open(re.sub(r"score=[^&]*", "score=1%20of%201", link))
+    forged = offline.open(re.sub(r"score=[^&]*", "score=1%20of%201", link))
     forged.wait_for_selector(".challenge.done >> text=The link says: 1 of 1.")
-    claimed = alone.open(page.evaluate("location.hash") + "&score=Solved")
+    claimed = offline.open(page.evaluate("location.hash") + "&score=Solved")
     claimed.wait_for_selector(".challenge >> text=The link says: Solved.")
     assert not claimed.is_visible(".challenge.done")
     claimed.click("#end-challenge")
@@ -257,8 +257,8 @@ def test_a_challenge_is_scored_from_its_state(alone: File, name: str) -> None:
     assert claimed.input_value("#data") == ""
 
 
-def test_the_keys_step_in_the_tour_and_in_a_challenge(alone: File) -> None:
-    page = alone.open("#tour=3")
+def test_the_keys_step_in_the_tour_and_in_a_challenge(offline: File) -> None:
+    page = offline.open("#tour=3")
 
     def moment() -> int:
         return int(page.input_value("input[type=range]"))
@@ -296,23 +296,23 @@ def test_the_keys_step_in_the_tour_and_in_a_challenge(alone: File) -> None:
         ("bound", {**solution("bound"), "start": [1.0, 0.0, 0.0]}, "The plain perceptron"),
     ],
 )
-def test_a_challenge_has_rules(alone: File, name: str, broken: dict[str, Any], told: str) -> None:
-    page = alone.open(link_of(broken, at=0, challenge=name))
+def test_a_challenge_has_rules(offline: File, name: str, broken: dict[str, Any], told: str) -> None:
+    page = offline.open(link_of(broken, at=0, challenge=name))
     page.wait_for_selector(f".challenge >> text={told}")
     assert not page.is_visible(".challenge.done")
 
 
-def test_scenes_and_challenges_have_links(alone: File) -> None:
-    page = alone.open("#tour=3")
+def test_scenes_and_challenges_have_links(offline: File) -> None:
+    page = offline.open("#tour=3")
     assert f"3 of 8: {RECORDS['tour'][2]['title']}" in page.inner_text(".tour h2")
-    page = alone.open("#challenge=order")
+    page = offline.open("#challenge=order")
     assert RECORDS["challenges"]["order"]["title"] in page.inner_text(".challenge h2")
     page.wait_for_selector(".challenge >> text=10 mistakes instead of 10")
 
 
 @pytest.mark.parametrize("screen", SCREENS, ids=[f"{w}x{h}" for w, h in SCREENS])
-def test_challenges_fit_on_the_screen(alone: File, screen: tuple[int, int]) -> None:
-    page = alone.open(viewport={"width": screen[0], "height": screen[1]})
+def test_challenges_fit_on_the_screen(offline: File, screen: tuple[int, int]) -> None:
+    page = offline.open(viewport={"width": screen[0], "height": screen[1]})
     for name in RECORDS["challenges"]:
         page.select_option("#data", name, force=True)
         page.wait_for_selector(f"{SETTLED}[data-challenge={name}]")
@@ -321,10 +321,10 @@ def test_challenges_fit_on_the_screen(alone: File, screen: tuple[int, int]) -> N
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing(alone: File, scheme: str) -> None:
+def test_axe_finds_nothing(offline: File, scheme: str) -> None:
     axe = pytest.importorskip(
         "axe_playwright_python.sync_playwright", reason="axe is not installed"
     )
     for where in ("", "#challenge=line", "#tour=1", "?embed=plane,proof"):
-        page = alone.open(where, color_scheme=scheme, bypass_csp=True)
+        page = offline.open(where, color_scheme=scheme, bypass_csp=True)
         assert axe.Axe().run(page).response["violations"] == [], where

@@ -486,7 +486,7 @@ def test_the_report_goes_to_a_file(form: str) -> None:
     refused(inside(*words, "--out", "vertex.csv", "--force"), "vertex.csv")
 
 
-def test_the_page() -> None:
+def test_the_html_page_names_the_cause_and_what_can_be_done() -> None:
     page = inside("separation", "colours.csv", "--outcome", "died", "--format", "html").out
     assert page.startswith("<!DOCTYPE html>")
     for part in ("complete separation", "no finite estimates exist.", "colour=green",

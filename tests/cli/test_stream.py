@@ -523,7 +523,7 @@ def test_lines_are_asked_for_by_a_number_of_rows(wrong: str, tmp_path: Path) -> 
 class TestSortedLabels:
     CAUTION = "labels come sorted"
 
-    def test_a_word_of_caution(self, tmp_path: Path) -> None:
+    def test_rows_in_the_order_of_their_labels_get_a_note(self, tmp_path: Path) -> None:
         data, model = tmp_path / "d.csv", tmp_path / "m.novikoff"
         data.write_bytes(table(*GOOD[::2] * 10, *GOOD[1::2] * 20))
         done = stream(data)
@@ -570,7 +570,9 @@ def test_a_model_of_an_earlier_version_continues(tmp_path: Path) -> None:
 class TestConstantRule:
     CAUTION = "always predicting {} would make fewer mistakes ({})"
 
-    def test_a_word_of_caution(self, files: Files, tmp_path: Path) -> None:
+    def test_more_mistakes_than_a_constant_prediction_get_a_note(
+        self, files: Files, tmp_path: Path
+    ) -> None:
         """The breast cancer data, with features of very different scales, in a shuffled order."""
         head, *rows = files.cancer.read_text(encoding="utf-8").splitlines(keepends=True)
         data, model = tmp_path / "d.csv", tmp_path / "m.novikoff"

@@ -37,7 +37,7 @@ def together(
     return train(problem, codes, OneVsRest(K), plan, **options)
 
 
-def alone(
+def single_run(
     X: Vector, codes: Indices, c: int, order: str, update: Rule, limits: Limits, *, sparse: bool,
     fit_intercept: bool = True, start: Vector | None = None, **options: Any,
 ) -> Run:  # fmt: skip
@@ -47,11 +47,11 @@ def alone(
     return train_rule(problem, plan, start=None if start is None else start[:, c], **options)
 
 
-def both(*data: Any, **options: Any) -> Run:
+def equal_runs(*data: Any, **options: Any) -> Run:
     """The run of all problems together, after a check that it equals the single runs."""
     X, codes, *how = data
     whole = together(X, codes, *how, **options)
-    assert_equal(whole, [alone(X, codes, c, *how, **options) for c in range(K)])
+    assert_equal(whole, [single_run(X, codes, c, *how, **options) for c in range(K)])
     return whole
 
 
@@ -68,9 +68,9 @@ def assert_equal(whole: Run, parts: list[Run]) -> None:
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("order", SEQUENCES)
 def test_every_order(sparse: bool, order: str) -> None:
-    whole = both(*blobs(1), order, Perceptron(), Limits(epochs=12), sparse=sparse)
+    whole = equal_runs(*blobs(1), order, Perceptron(), Limits(epochs=12), sparse=sparse)
     assert len(set(whole.begun.tolist())) > 1  # some ended sooner than others
-    whole = both(*blobs(2), order, Perceptron(), Limits(30, updates=17), sparse=sparse)
+    whole = equal_runs(*blobs(2), order, Perceptron(), Limits(30, updates=17), sparse=sparse)
     assert Stop.UPDATES in whole.stops  # the limit applies to each problem
     assert whole.counts.totals[1].max() == 17
 
@@ -79,7 +79,7 @@ def test_every_order(sparse: bool, order: str) -> None:
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("order", ["permuted", "random"])
 def test_weights_and_a_start(fit_intercept: bool, sparse: bool, order: str) -> None:
-    both(
+    equal_runs(
         *blobs(3),
         order,
         Perceptron(threshold=0.5, step_size=0.25),
@@ -97,7 +97,7 @@ def test_steps_that_are_not_exact_agree_up_to_rounding(sparse: bool, update: Rul
     X, codes = blobs(4)
     whole = together(X, codes, "permuted", update, Limits(epochs=3), sparse=sparse)
     for c in range(K):
-        part = alone(X, codes, c, "permuted", update, Limits(epochs=3), sparse=sparse)
+        part = single_run(X, codes, c, "permuted", update, Limits(epochs=3), sparse=sparse)
         np.testing.assert_allclose(whole.W[:, c], part.W[:, 0], rtol=1e-9, atol=1e-12)
 
 

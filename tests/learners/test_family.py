@@ -39,7 +39,7 @@ UNUSUAL: list[OnlineLearner] = [
 LEARNERS = [*(kind() for kind in KINDS), *UNUSUAL]
 STATEFUL = [learner for learner in LEARNERS if isinstance(learner, StateLearner)]
 INTEGERS = np.round(3.0 * X)
-each = pytest.mark.parametrize("learner", LEARNERS, ids=str)
+each_learner = pytest.mark.parametrize("learner", LEARNERS, ids=str)
 
 
 def learn(learner: OnlineLearner, rows: Any, labels: Any, pieces: int) -> OnlineLearner:
@@ -49,7 +49,7 @@ def learn(learner: OnlineLearner, rows: Any, labels: Any, pieces: int) -> Online
     return clf
 
 
-@each
+@each_learner
 @pytest.mark.parametrize("labels", [NOISY, np.resize(THREE, 40)], ids=["two", "three"])
 def test_a_stream_may_be_cut_anywhere_and_taken_one_by_one(
     labels: Any, learner: OnlineLearner

@@ -179,7 +179,7 @@ def test_a_plane_that_is_none_is_rejected(named: bool, plane: Any, message: str)
         BoundaryDisplay.from_estimator(clf, rows, y, plane=plane, ax=ax())
 
 
-def test_one_feature() -> None:
+def test_one_feature_is_drawn_on_a_line() -> None:
     X, y = np.array([[1.0], [2.0], [4.0], [5.0]]), ["no", "no", "yes", "yes"]
     display = BoundaryDisplay.from_estimator(line([-2.0], 6.0, "yes", "no"), X, y, ax=ax())
     assert display.view.points[:, 0].tolist() == [1.0, 2.0, 4.0, 5.0]

@@ -38,7 +38,7 @@ F = Fraction
 
 
 @pytest.fixture
-def always(monkeypatch: pytest.MonkeyPatch) -> None:
+def float_solver_first(monkeypatch: pytest.MonkeyPatch) -> None:
     """Systems of any size are given to the float solver first."""
     monkeypatch.setattr(suggested, "is_for_suggestions", lambda system: True)
 
@@ -163,7 +163,7 @@ def decided(family: str, seed: int) -> tuple[System, bool]:
     return system, is_feasible(system)
 
 
-@pytest.mark.usefixtures("always")
+@pytest.mark.usefixtures("float_solver_first")
 @pytest.mark.parametrize("lie", LIES)
 @pytest.mark.parametrize("family", ["chance", "equalities", "bounds"])
 def test_a_solver_that_lies_changes_no_answer(
@@ -185,7 +185,7 @@ def test_a_solver_that_lies_changes_no_answer(
         answer.certificate.check(system.stated)
 
 
-@pytest.mark.usefixtures("always")
+@pytest.mark.usefixtures("float_solver_first")
 @pytest.mark.parametrize("family", ["chance", "bounds", "transport"])
 def test_kept_rows_and_several_conflicts(family: str) -> None:
     for seed in range(12):
@@ -283,7 +283,7 @@ def test_trivial_conflicts_are_found_first() -> None:
 
 
 def test_an_undecided_answer_names_the_suspected_conflict(
-    always: None, monkeypatch: pytest.MonkeyPatch
+    float_solver_first: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A conflict that is not proved is told as such, and has no certificate."""
 
@@ -299,7 +299,7 @@ def test_an_undecided_answer_names_the_suspected_conflict(
     assert "not proved: row 0, row 1, row 2" in " ".join(str(answer).split())
 
 
-@pytest.mark.usefixtures("always")
+@pytest.mark.usefixtures("float_solver_first")
 def test_limits_hold_before_a_suggestion() -> None:
     system = system_of(stated_arrays(**sparse_system("transport", 1)))
     assert solve_system(system, interrupted()).kind == "undecided"
@@ -307,7 +307,7 @@ def test_limits_hold_before_a_suggestion() -> None:
     assert suggested_optimum(np.ones(2), interrupted(), A_ub=-A, b_ub=-np.ones(2)) is None
 
 
-@pytest.mark.usefixtures("always")
+@pytest.mark.usefixtures("float_solver_first")
 @pytest.mark.parametrize("k", [1, 2, 3, 5])
 def test_limits_hold_during_a_suggestion(k: int) -> None:
     system, feasible = decided("transport", 1)

@@ -33,8 +33,8 @@ perceptron, von_neumann = METHODS["perceptron"], METHODS["von_neumann"]
 smooth, primal_dual = METHODS["smooth"], METHODS["smooth_primal_dual"]
 spingarn = METHODS["spingarn"]
 SMOOTH = import_module("novikoff.systems.methods.smooth")  # the package has a function of this name
-seeds = given(st.integers(0, 10**6))
-few = settings(deadline=None, max_examples=25)
+any_seed = given(st.integers(0, 10**6))
+few_examples = settings(deadline=None, max_examples=25)
 
 
 def traced(method: Callable[..., Attempt], A: Vector, *more: Vector, **options: str) -> MethodTrace:
@@ -52,8 +52,8 @@ def check_perceptron(method: Callable[..., Attempt], seed: int) -> None:
     assert len(t) <= nv.theory.unit_ball_bound(0.05)
 
 
-@few
-@seeds
+@few_examples
+@any_seed
 def test_the_perceptron_keeps_its_norms_and_its_mistake_bound(seed: int) -> None:
     check_perceptron(perceptron, seed)
     A, c = contradictory(seed)
@@ -77,8 +77,8 @@ def check_von_neumann(method: Callable[..., Attempt], H: Vector) -> None:
     assert (np.diff(norms**-2.0) >= 1.0 - 1e-6 * norms[1:] ** -2.0).all()
 
 
-@few
-@seeds
+@few_examples
+@any_seed
 def test_von_neumann_shrinks_its_norm_at_every_step(seed: int) -> None:
     H, _ = separable(seed, 0.02)
     check_von_neumann(von_neumann, H)
@@ -111,8 +111,8 @@ def check_gap(method: Callable[..., Attempt], H: Vector, prox: str) -> None:
 
 
 @pytest.mark.parametrize("prox", ["entropy", "euclidean"])
-@few
-@seeds
+@few_examples
+@any_seed
 def test_the_smooth_perceptron_keeps_the_excessive_gap_and_its_number_of_steps(
     prox: str, seed: int
 ) -> None:
@@ -171,8 +171,8 @@ def check_runs(method: Callable[..., Attempt], H: Vector, most: float) -> None:
     assert (seen["norm"][ends[:-1]] <= begun[:-1] / np.e + 1e-15).all()
 
 
-@few
-@seeds
+@few_examples
+@any_seed
 def test_primal_dual_runs_stay_below_their_bounds(seed: int) -> None:
     H, _ = separable(seed, 0.01)
     steps, runs = nv.theory.primal_dual_bound(0.01, float(np.linalg.norm(H, 2)))
@@ -214,8 +214,8 @@ def check_farkas(method: Callable[..., Attempt], seed: int) -> None:
     assert lam @ c < 0.0
 
 
-@few
-@seeds
+@few_examples
+@any_seed
 def test_the_steps_of_spingarn_never_grow_and_end_in_a_point_or_a_contradiction(seed: int) -> None:
     A, c, z = with_ball(seed, 0.05)
     check_spingarn(spingarn, A, c, z + 3.0)

@@ -20,8 +20,8 @@ from tests.theorems.system_cases import multipliers, point, separable
 
 rescaled, dunagan_vempala = METHODS["rescaled"], METHODS["dunagan_vempala"]
 projection_rescaling = METHODS["projection_rescaling"]
-seeds = given(st.integers(0, 10**6))
-few = settings(deadline=None, max_examples=25)
+any_seed = given(st.integers(0, 10**6))
+few_examples = settings(deadline=None, max_examples=25)
 LONG = Limits(updates=20_000)
 # Without its perceptron phase, the method must rescale.
 IMPATIENT = "patience = 16 * p ** 2 → patience = 1"
@@ -52,7 +52,7 @@ def check_volume(method: Callable[..., Attempt], seed: int, margin: float) -> No
     assert (np.diff(np.log(angles)) > math.log(1.5)).all()
 
 
-@few
+@few_examples
 @given(st.integers(0, 10**6), st.sampled_from([1e-2, 1e-4, 1e-7]))
 def test_the_cone_grows_by_half_at_every_rescaling(seed: int, margin: float) -> None:
     check_volume(rescaled, seed, margin)
@@ -89,7 +89,7 @@ def check_slab(method: Callable[..., Attempt], seed: int, margin: float, p: int)
     assert len(seen.get("row", [])) <= nv.theory.rescaling_bound(margin, p)
 
 
-@few
+@few_examples
 @given(st.integers(0, 10**6), st.sampled_from([1e-2, 1e-4, 1e-8]), st.sampled_from([3, 5]))
 def test_solutions_lie_in_the_slab_and_rescalings_stay_below_their_bound(
     seed: int, margin: float, p: int
@@ -131,7 +131,7 @@ def check_gamma(method: Callable[..., Attempt], seed: int, margin: float) -> Non
             assert margin_of(rows)[0] >= old * factor * (1.0 - 1e-6)
 
 
-@few
+@few_examples
 @given(st.integers(0, 10**6), st.sampled_from([1e-2, 1e-4]))
 def test_dunagan_vempala_keeps_and_widens_the_margin(seed: int, margin: float) -> None:
     check_gamma(changed(dunagan_vempala, a=IMPATIENT), seed, margin)
@@ -166,8 +166,8 @@ def check_doubling(method: Callable[..., Attempt], seed: int) -> None:
     assert len(D) <= nv.theory.doubling_bound(x)
 
 
-@few
-@seeds
+@few_examples
+@any_seed
 def test_every_projective_rescaling_doubles_the_determinant(seed: int) -> None:
     check_doubling(projection_rescaling, seed)
 
