@@ -709,31 +709,85 @@ IIS)'
     return f"{rows} contradict each other, and {fewer}"
 
 
+# The answer if rows that must be kept contradict each other.
+KEPT_ROWS_CONTRADICT = "the kept rows contradict each other: giving up other rows cannot help"
+
+
 def relaxation_claim(by: str, least: str, most: str, *, weighted: bool) -> str:
     """The statement of bounds on what must give way; ``most`` is empty if no point is known.
 
     >>> relaxation_claim("rows", "1", "2", weighted=False)
     'At least 1 of the rows must be given up so that a point satisfies the others, and 2 are enough'
     >>> relaxation_claim("max", "1/2", "", weighted=True)
-    'Every point violates some row by at least 1/2, times the weight of the row'
+    'Every point violates some row by at least 1/2 (times the weight of the row)'
     """
-    times = ""
     if by == "rows":
-        what = f"rows of a weight of {least}" if weighted else f"{least} of the rows"
-        text = f"At least {what} must be given up so that a point satisfies the others"
-        enough = (
-            f"a weight of {most} is" if weighted else f"{most} {'is' if most == '1' else 'are'}"
-        )
-        enough += " enough"
-    elif by == "total":
-        text = f"Every point violates the rows by at least {least} in total"
-        enough = f"a point violates them by {most}"
-        times = ", times the weights of the rows"
-    else:
-        text = f"Every point violates some row by at least {least}"
-        enough = f"a point violates none by more than {most}"
-        times = ", times the weight of the row"
-    return text + (f", and {enough}" if most else "") + (times if weighted else "")
+        what, enough = f"At least {least} of the rows", f"{most} {'is' if most == '1' else 'are'}"
+        if weighted:
+            what, enough = f"Rows of total weight at least {least}", f"a weight of {most} is"
+        text = f"{what} must be given up so that a point satisfies the others"
+        return text + (f", and {enough} enough" if most else "")
+    text = f"Every point violates {_violated_by(by, least)}"
+    enough = f"by {most}" if by == "total" else f"none by more than {most}"
+    found = f", and a point violates {'them ' if by == 'total' else ''}{enough}" if most else ""
+    return text + found + _times_weights(by, weighted=weighted)
+
+
+def fewest_rows_clause(least: str, most: str, rest: str, *, count: int, weighted: bool) -> str:
+    """The rows that must go, between two bounds; ``rest`` says what is feasible without them.
+
+    ``least`` and ``most`` are numbers of rows or, if these are weighted, sums of their weights.
+
+    >>> fewest_rows_clause("2", "2", "without a and b, …", count=2, weighted=False)
+    '2 rows must go, no fewer — proved: without a and b, …'
+    >>> fewest_rows_clause("1", "1.5", "without b, …", count=1, weighted=True)
+    'rows of total weight at least 1 must go (proved), and 1.5 suffices: without b, …'
+    """
+    if least == most:
+        what = f"rows of total weight {most}" if weighted else counted(count, "row")
+        return f"{what} must go, no {'less' if weighted else 'fewer'} — proved: {rest}"
+    enough = f"{most} suffices" if weighted else f"{counted(count, 'row')} suffice"
+    return f"{must_go(least, weighted=weighted)}, and {enough}: {rest}"
+
+
+def must_go(least: str, *, weighted: bool) -> str:
+    """The lower bound on the rows that must be given up.
+
+    >>> must_go("2", weighted=False)
+    'at least 2 must go (proved)'
+    """
+    if weighted:
+        return f"rows of total weight at least {least} must go (proved)"
+    return f"at least {least} must go (proved)"
+
+
+def least_violation_clause(by: str, least: str, most: str, *, weighted: bool) -> str:
+    """The least total or largest violation; ``most`` is empty if no point is known.
+
+    >>> least_violation_clause("total", "5", "5", weighted=False)
+    'every point violates the rows by at least 5 in total — proved; the point found violates them \
+by 5 in total'
+    """
+    text = f"every point violates {_violated_by(by, least)}"
+    times = _times_weights(by, weighted=weighted)
+    if not most:
+        return f"{text}{times} (proved)"
+    found = f"them by {most} in total" if by == "total" else f"no row by more than {most}"
+    return f"{text} — proved; the point found violates {found}{times}"
+
+
+def _violated_by(by: str, least: str) -> str:
+    """What every point violates, and by how much."""
+    if by == "total":
+        return f"the rows by at least {least} in total"
+    return f"some row by at least {least}"
+
+
+def _times_weights(by: str, *, weighted: bool) -> str:
+    """The remark that violations are multiplied by weights."""
+    if not weighted:
+        return ""
+    return f" (times the weight{'s of the rows' if by == 'total' else ' of the row'})"
 
 
 def feasible_clause(point: str = "", *, exact: bool = True) -> str:

@@ -295,7 +295,11 @@ def assert_contradiction(
     assert right < 0 or (right == 0 and strict)
 
 
-@claim(system, covers=["conflicts", "Conflicts", "Conflicts.solutions", "Conflicts.complete"])
+@claim(
+    system,
+    covers=["conflicts", "Conflicts", "Conflicts.solutions", "Conflicts.complete",
+            "Conflicts.among_kept"],
+)  # fmt: skip
 def conflicts(problem: System) -> None:
     """Conflicts share only kept rows, and the system without their rows is feasible."""
     found, rows = nv.conflicts(**problem.arrays, keep=problem.keep), stated(problem)
@@ -307,6 +311,10 @@ def conflicts(problem: System) -> None:
         used |= blamed
     if found.complete:
         assert is_feasible({at: row for at, row in rows.items() if at not in used}, p)
+    kept = {("row", i) for i in problem.keep or ()}
+    rest = {at: row for at, row in rows.items() if at in kept}
+    assert found.among_kept == ("contradict each other" in str(found))
+    assert found.among_kept == (len(found) > 0 and not is_feasible(rest, p))
 
 
 @claim(
@@ -614,6 +622,11 @@ def weights_of(problem: System) -> dict[Any, float]:
     return {f"row {i}": [0.5, 2.0, 3.0][i % 3] for i in range(n)}
 
 
+def has_weights(prices: dict[Key, Fraction]) -> bool:
+    """Whether a row that may give way has another weight than 1."""
+    return any(price != 1 for price in prices.values())
+
+
 def ask_to_relax(problem: System, by: Any) -> nv.Relaxation:
     rows = stated(problem)
     listed = {f"row {i}" for kind, i in rows if kind == "row"}
@@ -629,7 +642,7 @@ def ask_to_relax(problem: System, by: Any) -> nv.Relaxation:
             "Relaxation.w", "Relaxation.exact_w", "Relaxation.conflicts", "RelaxedRow",
             "RelaxedRow.kind", "RelaxedRow.index", "RelaxedRow.name", "RelaxedRow.gives_way_by",
             "RelaxedRow.old_side", "RelaxedRow.new_side", "Relaxation.solution"],
-    sentences=["{} must go, no fewer — proved", "at least {} must go (proved), and {} suffice"],
+    sentences=["{} must go, no {} — proved"],
     problems=80,
 )  # fmt: skip
 def fewest_rows(problem: System) -> None:
@@ -663,8 +676,11 @@ def fewest_rows(problem: System) -> None:
     for found in answer.conflicts:
         assert_contradiction(found.conflict, rows, p)
         assert found.certificate is not None
-    if truth and not weights_of(problem):
-        assert f"{truth} row" in str(answer)
+    if truth:
+        fewest = f"{truth} row{'' if truth == 1 else 's'} must go, no fewer — proved"
+        if has_weights(prices):
+            fewest = f"Rows of total weight {float(truth):g} must go, no less — proved"
+        assert str(answer).startswith(fewest)
 
 
 def assert_gives_way(answer: nv.Relaxation, rows: dict[Key, Constraint]) -> None:
@@ -699,8 +715,8 @@ def least_violation_of_a_conflict(problem: System) -> None:
 @claim(
     partial(system, strict=False, styles=("integers", "two values")),
     covers=["Relaxation.multipliers"],
-    sentences=["{} — proved; the point found {}", "the rows by at least {}",
-               "some row by at least {}", "violates no row by more than {}"],
+    sentences=["{} — proved; the point found violates {}{}", "the rows by at least {} in total",
+               "some row by at least {}", "no row by more than {}"],
     problems=80,
 )  # fmt: skip
 def least_violation(problem: System) -> None:
@@ -738,8 +754,12 @@ def least_violation(problem: System) -> None:
         values = [prices[at] * by_how_much for at, by_how_much in gone.items()]
         assert (sum(values) if by == "total" else max(values, default=0)) == truth
         assert_gives_way(answer, rows)
-        told = re.findall(r"by (?:at least |more than )?(-?\d\S*)", str(answer).rstrip("."))
-        if "(rounded)" not in str(answer):
+        said = str(answer).rstrip(".")
+        if answer.kind == "relaxed":
+            assert ("times the weight" in said) == has_weights(prices)
+        said = said.split(" (times the weight")[0]
+        told = re.findall(r"by (?:at least |more than )?(-?\d\S*)", said)
+        if "(rounded)" not in said:
             assert all(Fraction(text) == truth for text in told)
         assert answer.multipliers or answer.least == 0
         if answer.multipliers:
@@ -754,8 +774,8 @@ def least_violation(problem: System) -> None:
             "RelaxationCertificate.multipliers", "RelaxationCertificate.kept",
             "RelaxationCertificate.weights", "RelaxationCertificate.claim",
             "RelaxationCertificate.check", "Relaxation.certificate"],
-    sentences=["At least {} must be given up so that a point satisfies the others",
-               "a point violates none by more than {}"],
+    sentences=["At least {} of the rows", "Rows of total weight at least {}",
+               "none by more than {}"],
     problems=80,
 )  # fmt: skip
 def relaxation_certificate(problem: System) -> None:
@@ -793,7 +813,7 @@ def relaxation_certificate(problem: System) -> None:
 @claim(
     partial(system, styles=("integers", "two values")),
     covers=["Relaxation.ended"],
-    sentences=["; every point violates {} (proved)", "; at least {} must go (proved)"],
+    sentences=["{}{} (proved)", "at least {} must go (proved)"],
     problems=60,
 )
 def interrupted_relaxation(problem: System) -> None:
@@ -814,6 +834,9 @@ def interrupted_relaxation(problem: System) -> None:
             assert found.ended == "it was interrupted"
             assert ("(proved)" in str(found)) == (found.least > 0)
             assert by != "rows" or found.least > 0
+            weighted = has_weights(may_give(problem, stated(problem)))
+            known = "total weight" if by == "rows" else "times the weight"
+            assert (known in str(found)) == (weighted and found.least > 0)
         if found.kind == "undecided" and found.least > 0:
             assert isinstance(found.certificate, nv.RelaxationCertificate)
             assert found.certificate.bound == found.least

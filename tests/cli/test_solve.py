@@ -258,6 +258,9 @@ def test_kept_rows_are_not_blamed_and_conflicts_share_no_row(tmp_path: Path) -> 
         inside("solve", "--help").out.split()
     )
     assert "0 < 0, which is false" in text.out
+    alone = inside("solve", path, "--disjoint-conflicts", "--keep", "c", "--keep", "d")
+    assert "rows that may not give way contradict each other" in alone.out
+    assert "must go" not in alone.out
     kept = report(path, "--keep", "c", "--keep", "d", "--keep", "a")
     blamed = [row["name"] for row in kept["conflict"]["rows"] if not row["kept"]]
     assert blamed in ([], ["b"], ["e"])  # c and d, which are kept, contradict each other

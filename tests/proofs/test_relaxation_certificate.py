@@ -46,7 +46,7 @@ def proof_of(
         (
             "rows",
             {"weights": {"row 0": 3, "row 3": 0.5}},
-            "At least rows of a weight of 5/2 must be given up so that a point satisfies the "
+            "Rows of total weight at least 5/2 must be given up so that a point satisfies the "
             "others, and a weight of 5/2 is enough, in 2 variables.",
         ),
         (

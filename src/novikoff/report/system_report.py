@@ -19,6 +19,7 @@ from novikoff.formats.file_names import PAGE_MARK
 from novikoff.proofs.system_statement import LinearSystem
 from novikoff.report.json_text import finite_or_null, to_json_text
 from novikoff.sentences import (
+    KEPT_ROWS_CONTRADICT,
     conflict_clause,
     counted,
     feasible_clause,
@@ -43,6 +44,7 @@ from novikoff.systems.solution import Solution, named_row
 if TYPE_CHECKING:
     from novikoff.geometry.margin import Interval
     from novikoff.jobs.system_study import SystemStudy
+    from novikoff.systems.conflicts import Conflicts
     from novikoff.systems.linear_program import Optimum
     from novikoff.systems.relaxation import Relaxation
 
@@ -303,18 +305,25 @@ def _infeasible_verdict(study: SystemStudy) -> tuple[str, str]:
 
 def _infeasible_lines(study: SystemStudy) -> Iterator[tuple[str, str]]:
     if study.conflicts is not None:
-        count, share = len(study.answers), "share no row: at least {} rows"
-        if study.solution.system.stated.kept:
-            share = "share no row but those kept: at least {} others"
-        many = f"these {count} conflicts {share.format(count)}, one of each,"
-        if count == 1:
-            many = "at least 1 row"
-        rest = f"{'the relaxation of ' if study.conflicts.relaxed else ''}the rest"
-        rest = f"; if all rows shown go, {rest} is feasible" if study.conflicts.complete else ""
-        fewest = "" if study.asked.relax else "; --relax rows finds the fewest rows that must go"
-        yield "", f"{many} must go{rest}{fewest}"
+        yield "", _what_must_go(study, study.conflicts)
     if study.relaxation is not None:
         yield from study.relaxation.lines()
+
+
+def _what_must_go(study: SystemStudy, conflicts: Conflicts) -> str:
+    """How many rows must be given up because of conflicts that share no row."""
+    if conflicts.among_kept:
+        return KEPT_ROWS_CONTRADICT
+    count, many = len(study.answers), "at least 1 row"
+    if count > 1:
+        least = f"share no row: at least {count} rows"
+        if study.solution.system.stated.kept:
+            least = f"share no row but those kept: at least {count} others"
+        many = f"these {count} conflicts {least}, one of each,"
+    rest = f"{'the relaxation of ' if conflicts.relaxed else ''}the rest"
+    rest = f"; if all rows shown go, {rest} is feasible" if conflicts.complete else ""
+    fewest = "" if study.asked.relax else "; --relax rows finds the fewest rows that must go"
+    return f"{many} must go{rest}{fewest}"
 
 
 def _undecided_verdict(study: SystemStudy) -> tuple[str, str]:

@@ -15,7 +15,7 @@ from novikoff.core.stops import Limits, check_budget
 from novikoff.geometry.passes import OutOfTimeError
 from novikoff.geometry.visits import Mask
 from novikoff.proofs.system_certificate import SystemCertificate
-from novikoff.sentences import counted, first_few, html_table
+from novikoff.sentences import KEPT_ROWS_CONTRADICT, counted, first_few, html_table
 from novikoff.systems.engine import Candidate, Conflict, Point
 from novikoff.systems.solution import NamedRow, Solution, has_integers
 from novikoff.systems.statement import stated_system
@@ -45,6 +45,11 @@ class Conflicts:
     complete: bool
     relaxed: bool = False
 
+    @property
+    def among_kept(self) -> bool:
+        """Whether kept rows contradict each other, so that giving up other rows cannot help."""
+        return any(all(row.kept for row in conflict) for conflict in self)
+
     def __len__(self) -> int:
         return len(self.solutions)
 
@@ -64,6 +69,8 @@ class Conflicts:
             first_few([row.name for row in conflict], len(conflict)) for conflict in self
         )
         enough = f" Without these rows, {rest} is feasible." if self.complete else ""
+        if self.among_kept:
+            enough = f" {KEPT_ROWS_CONTRADICT.capitalize()}."
         return f"{count}{' without a common row' if len(self) > 1 else ''}: {listed}.{enough}"
 
     def __repr__(self) -> str:
@@ -135,9 +142,7 @@ def conflicts(
 
 def conflicts_of(system: System, limits: Limits, limit: int | None = None) -> Conflicts:
     """Find conflicts as `conflicts` does, in a system that was checked."""
-    halves = split_equalities(
-        system, system.fixed
-    )  # either of two equal bounds may be blamed alone
+    halves = split_equalities(system, system.fixed)  # one of two equal bounds may be blamed alone
     relaxed = has_integers(system.stated)
     conflicts: list[Solution] = []
     rows_left = np.ones(halves.passes.n, dtype=np.bool_)

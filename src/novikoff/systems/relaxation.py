@@ -34,7 +34,14 @@ from novikoff.proofs.hitting import Branch
 from novikoff.proofs.relaxation_certificate import RelaxationCertificate, RowWeights
 from novikoff.proofs.system_certificate import SystemCertificate
 from novikoff.proofs.system_statement import Arrays, LinearSystem
-from novikoff.sentences import counted, first_few, html_table
+from novikoff.sentences import (
+    KEPT_ROWS_CONTRADICT,
+    fewest_rows_clause,
+    first_few,
+    html_table,
+    least_violation_clause,
+    must_go,
+)
 from novikoff.systems.conflict_table import exact_number, pretty
 from novikoff.systems.conflicts import infeasible_solution
 from novikoff.systems.elastic import LeastViolation, least_violation, violations_at
@@ -190,49 +197,37 @@ class Relaxation:
         """Whether the point is a solution of the relaxation only."""
         return self.relaxed and self.exact_w is not None and not self.whole
 
+    @property
+    def _is_weighted(self) -> bool:
+        """Whether a row has another weight than 1."""
+        return self.proof is not None and self.proof.weights is not None
+
     def _sentence(self) -> str:
         if self.kind == "feasible":
             which = "relaxation" if self._is_fractional else "system"
             return f"nothing has to give way: the {which} is feasible"
         if self.kind == "infeasible":
-            return "the rows that may not give way contradict each other, whatever the others do"
-        low = exact_number(self.least)
+            return KEPT_ROWS_CONTRADICT
+        low, weighted = exact_number(self.least), self._is_weighted
         if self.most is None:
             known = ""
             if self.least and self.by == "rows":
-                known = f"; at least {low} must go (proved)"
+                known = f"; {must_go(low, weighted=weighted)}"
             elif self.least:
-                known = f"; every point violates {self._violated(low)} (proved)"
+                known = f"; {least_violation_clause(self.by, low, '', weighted=weighted)}"
             ended = self.ended or "the search ended"
             return f"undecided: {ended} before a point was found{known}"
-        high = exact_number(self.most)
-        if self.by == "rows":
-            weighted = self.most != len(self.rows)
-            listed = [row.name for row in self.rows]
-            names = first_few(listed, len(listed), _MAX_NAMED)
-            if 1 < len(listed) <= _MAX_NAMED:
-                names = f"{', '.join(listed[:-1])} and {listed[-1]}"
-            what = f"rows of weight {high}" if weighted else counted(len(self.rows), "row")
-            rest = "the relaxation of the rest" if self._is_fractional else "the rest"
-            enough = f"without {names}, {rest} is feasible"
-            if self.is_least:
-                return f"{what} must go, no fewer — proved: {enough}"
-            return f"at least {low} must go (proved), and {what} suffice: {enough}{self._why()}"
-        others = "violates no row by more than {}"
-        if self.by == "total":
-            others = "violates them by {} in total"
-        bound = f"every point violates {self._violated(low)}"
-        return f"{bound} — proved; the point found {others.format(high)}{self._why()}"
-
-    def _violated(self, least: str) -> str:
-        """What every point violates."""
-        if self.by == "total":
-            return f"the rows by at least {least} in total"
-        return f"some row by at least {least}"
-
-    def _why(self) -> str:
-        """Why no better bound is known, if the search was ended."""
-        return f" ({self.ended})" if self.ended else ""
+        high, why = exact_number(self.most), f" ({self.ended})" if self.ended else ""
+        if self.by != "rows":
+            return f"{least_violation_clause(self.by, low, high, weighted=weighted)}{why}"
+        listed = [row.name for row in self.rows]
+        names = first_few(listed, len(listed), _MAX_NAMED)
+        if 1 < len(listed) <= _MAX_NAMED:
+            names = f"{', '.join(listed[:-1])} and {listed[-1]}"
+        rest = "the relaxation of the rest" if self._is_fractional else "the rest"
+        enough = f"without {names}, {rest} is feasible"
+        count = len(listed)
+        return f"{fewest_rows_clause(low, high, enough, count=count, weighted=weighted)}{why}"
 
     def __str__(self) -> str:
         sentence = self._sentence()
