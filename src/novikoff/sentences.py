@@ -709,8 +709,10 @@ IIS)'
     return f"{rows} contradict each other, and {fewer}"
 
 
-# The answer if rows that must be kept contradict each other.
-KEPT_ROWS_CONTRADICT = "the kept rows contradict each other: giving up other rows cannot help"
+# The answer if the rows that must be kept, or bounds at 0, contradict each other.
+KEPT_ROWS_CONTRADICT = (
+    "rows that may not give way contradict each other: giving up other rows cannot help"
+)
 
 
 def relaxation_claim(by: str, least: str, most: str, *, weighted: bool) -> str:
