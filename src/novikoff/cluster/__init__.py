@@ -1,4 +1,4 @@
-"""Rows on a Dask cluster: the verdict, the perceptron and the pocket for data of any size (F2).
+"""Rows on a Dask cluster: the verdict, the perceptron and the pocket for data of any size.
 
 `rows` opens a folder of Parquet files, or Dask arrays and data frames. The result is passed instead
 of X and y: ``nv.separate(rows)``, ``nv.verify(certificate, rows)``, ``nv.Perceptron().fit(rows)``,

@@ -1,4 +1,4 @@
-"""The perceptron over shards: iterative parameter mixing (B11; McDonald, Hall and Mann 2010).
+"""The perceptron over shards: iterative parameter mixing (McDonald, Hall and Mann 2010).
 
 In each epoch, every shard i starts from the common w, makes k_i updates and ends at w_i. Then
 w ← Σ μ_i w_i with μ ≥ 0 and Σ μ_i = 1. On data with margin γ > 0, from w = 0,

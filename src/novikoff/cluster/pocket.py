@@ -1,4 +1,4 @@
-"""The rule with the fewest mistakes that are found on a cluster, and a proved lower bound (A6, C5).
+"""The rule with the fewest mistakes that are found on a cluster, and a proved lower bound.
 
 Each shard is searched for a rule and for contradictions among its rows, and this process searches a
 sample of all rows. Then the mistakes of all rules are counted on all rows. Different shards have no

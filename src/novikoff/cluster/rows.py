@@ -60,7 +60,7 @@ def rows(
     recipe: Recipe | None = None,
     progress: TaskProgress | None = None,
 ) -> ClusterRows:
-    """Open rows on the workers of a Dask cluster, to be passed instead of X and y (F2).
+    """Open rows on the workers of a Dask cluster, to be passed instead of X and y.
 
     Parameters
     ----------
@@ -249,7 +249,7 @@ class ClusterRows(RemoteRows):
     def fit(
         self, plan: Plan, scheme: Scheme, labels: Sequence[Label], fit_intercept: bool
     ) -> MixedRun:
-        """Run the perceptron by iterative parameter mixing (B11).
+        """Run the perceptron by iterative parameter mixing.
 
         In each epoch, every shard i starts from the mixed w, makes k_i updates and ends at w_i.
         Then w ← Σ μ_i w_i. With ``mix="mistakes"``, μ_i = k_i/Σk, and at most R²/γ² epochs have a

@@ -3,7 +3,7 @@
 Every estimator and `novikoff fit` call `fit_model`, so that the same data, plan and seed give the
 same weights, bit for bit.
 
-Scale and translation change R and γ, and with them the mistake bound R²/γ² (B6). The perceptron may
+Scale and translation change R and γ, and with them the mistake bound R²/γ². The perceptron may
 run on standardised features, but every statement about its rules is about the original features:
 `Scaling` maps rules from one to the other.
 """

@@ -1,4 +1,4 @@
-"""The Forgetron: a kernel perceptron that keeps at most B points (A9).
+"""The Forgetron: a kernel perceptron that keeps at most B points.
 
 A mistake adds the point to the model, with the coefficient β = y. Let f' be the new function. If
 the model now has more than B points, two steps follow. First all coefficients β are multiplied by

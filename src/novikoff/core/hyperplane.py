@@ -1,4 +1,4 @@
-"""The hyperplane ⟨w, x⟩ + b = 0, and the distances and angles of points from it (A13)."""
+"""The hyperplane ⟨w, x⟩ + b = 0, and the distances and angles of points from it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from novikoff.core.rows import Vector
 
 @dataclass(frozen=True)
 class Hyperplane:
-    """The points x with ⟨w, x⟩ + b = 0, for a normal w that is not zero and a bias b (A13).
+    """The points x with ⟨w, x⟩ + b = 0, for a normal w that is not zero and a bias b.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The kernel perceptron: the run of the perceptron with ⟨·, ·⟩ replaced by a kernel K (A8).
+"""The kernel perceptron: the run of the perceptron with ⟨·, ·⟩ replaced by a kernel K.
 
 The weights are w = Σ k_i·y_i·Φ(x_i) with integer counts k_i, and f(x) = Σ k_i·y_i·K(x_i, x). The
 loop keeps the scores of all rows. A row that is classified correctly therefore costs nothing, and a

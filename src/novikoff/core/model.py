@@ -169,7 +169,7 @@ class Model(ABC):
         return self.scheme.decision(self.scores(X))
 
     def predict(self, X: Matrix) -> Labels:
-        """Predict the class of each row; f(x) = 0 means the negative class (A1)."""
+        """Predict the class of each row; f(x) = 0 means the negative class."""
         return self.classes[self.scheme.choose(self.scores(X))]
 
     # Learning
@@ -197,7 +197,7 @@ class Model(ABC):
         *,
         sample_weight: Vector | None = None,
     ) -> Indices | None:
-        """Look at each row once, in turn, as a piece of a stream (A5).
+        """Look at each row once, in turn, as a piece of a stream.
 
         Counts and arrays continue from piece to piece, so that a stream may be cut anywhere. After
         an exception the model is what it was before. Sparse rows may have fewer columns than the
@@ -351,7 +351,7 @@ class LinearModel(Model):
     # Predicting
 
     def prediction_weights(self) -> Vector:
-        """Return the weights that predict: the average over all steps if it is kept, else W (A9).
+        """Return the weights that predict: the average over all steps if it is kept, else W.
 
         The mean of w after the steps 1, …, T is w_T − (1/T)·Σ t·τ_t·a_t, where the sum is over the
         updates and t counts from 0. A step without an update therefore takes no time.

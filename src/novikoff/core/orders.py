@@ -1,4 +1,4 @@
-"""The index rules, which decide in what order a run visits the rows (A4).
+"""The index rules, which decide in what order a run visits the rows.
 
 An index rule is also called an order. It yields *epochs*, which are arrays of row numbers. If
 ``covers`` is true, every epoch visits every row, and an epoch without an update is a clean cycle.

@@ -1,4 +1,4 @@
-"""The p-norm perceptron: it adds rows to θ, and predicts by a power of θ (A9).
+"""The p-norm perceptron: it adds rows to θ, and predicts by a power of θ.
 
     θ ← θ + a_i on a mistake ⟨a_i, w⟩ ≤ 0,    w = ∇½‖θ‖_p²:  w_j = sign(θ_j)·|θ_j|^(p−1)/‖θ‖_p^(p−2)
 

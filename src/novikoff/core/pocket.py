@@ -1,4 +1,4 @@
-"""The pocket algorithm: run the perceptron and keep its best weights (A6; Gallant 1990).
+"""The pocket algorithm: run the perceptron and keep its best weights (Gallant 1990).
 
 `pocket_steps` is the algorithm as textbooks print it: it corrects a random mistake, then compares
 the new w with the pocket by the number of mistakes on all rows.
@@ -92,7 +92,7 @@ def pocket_steps(
     start: Vector | None = None,
     costs: Vector | None = None,
 ) -> Iterator[PocketStep]:
-    """Run the pocket algorithm as textbooks print it, step by step (A6).
+    """Run the pocket algorithm as textbooks print it, step by step.
 
     Each step draws a row i at random among the rows that w misclassifies, with a probability
     proportional to its cost, and sets w ← w + a_i. If w makes fewer mistakes on all rows than the
@@ -166,7 +166,7 @@ def fill_pocket(
     start: Vector | None = None,
     costs: Vector | None = None,
 ) -> PocketResult:
-    """Run the pocket algorithm until a limit, or until the pocket makes no mistakes (A6).
+    """Run the pocket algorithm until a limit, or until the pocket makes no mistakes.
 
     The pocket begins with the weights ``start``. Rows are drawn with probabilities proportional to
     their costs. The history of the strategy ``textbook`` has an entry for each update.
@@ -230,7 +230,7 @@ def _fill_as_printed(best: PocketResult, steps: Iterator[PocketStep], limits: Li
 def averaged_perceptron(
     problem: Problem, limits: Limits, rng: np.random.Generator, costs: Vector | None
 ) -> Vector:
-    """Return the average of w over 3·n random draws (A9; Freund and Schapire 1999).
+    """Return the average of w over 3·n random draws (Freund and Schapire 1999).
 
     A limit on time may end the draws early, but not before n draws were made or, on large data,
     2²⁴ entries of X were read.

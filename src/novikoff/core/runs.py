@@ -51,7 +51,7 @@ def train(
     start: Vector | None = None,
     sample_weight: Vector | None = None,
 ) -> Run:
-    """Train all rules of a scheme on rows whose classes are ``codes`` (A7).
+    """Train all rules of a scheme on rows whose classes are ``codes``.
 
     Every rule draws its order from the same seed. Therefore the weights are the same whether the
     rules are trained together or one by one. ``start`` has the shape (p, n_rules).
@@ -251,7 +251,7 @@ class Run:
     active: Flags  # (K,): the rules that have not ended
     stops: list[Stop | None]
     traces: list[Trace] = field(default_factory=list)  # one for each rule, if the plan asks for it
-    # (K): the number of epochs after which the weights repeat, or None if that is not proved (B8).
+    # (K): the number of epochs after which the weights repeat, or None if that is not proved.
     periods: list[int | None] = field(default_factory=list)
     # (K, n): the number of updates on each row, when the run has ended.
     update_counts: sp.csr_array = field(default_factory=lambda: sp.csr_array((0, 0)))
@@ -376,7 +376,7 @@ class Run:
 class Repetition:
     """Brent's algorithm (1980): find the period of the weights of K rules at the ends of epochs.
 
-    On any data ‖w_t‖ stays bounded (B8), so that integer weights take finitely many values. If
+    On any data ‖w_t‖ stays bounded, so that integer weights take finitely many values. If
     every epoch visits the rows in the same order, the weights at the end of an epoch determine all
     later weights. So if the weights repeat once, they repeat forever, and the run never ends. In
     that case the updates of one period add up to zero: Σ k_i·a_i = 0, with k_i > 0 for each row i

@@ -1,7 +1,7 @@
-"""Schemes for several classes: one-vs-rest and one-vs-one (A7).
+"""Schemes for several classes: one-vs-rest and one-vs-one.
 
 A scheme defines the binary rules, the side of each rule on which each class is, and how the scores
-of the rules determine a class. A score of 0 is on the negative side (A1).
+of the rules determine a class. A score of 0 is on the negative side.
 """
 
 from __future__ import annotations

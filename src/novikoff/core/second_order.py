@@ -1,4 +1,4 @@
-"""The second-order perceptron, which rescales the features by its own mistakes (A9).
+"""The second-order perceptron, which rescales the features by its own mistakes.
 
 Let A = a·I + Σ a_i·a_iᵀ and v = Σ a_i, where both sums are over the mistakes. The model predicts by
 the sign of ⟨w, x⟩ with w = A⁻¹v. On a mistake, m = ⟨a_i, w⟩ ≤ 0, it computes g = A⁻¹a_i and

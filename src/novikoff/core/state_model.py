@@ -36,7 +36,7 @@ class StateModel(Model):
     """
 
     # Whether the first of the arrays ``negated_on_swap`` determines all later updates. If it does,
-    # and it is the same after two epochs in the same order, the run repeats forever (B8).
+    # and it is the same after two epochs in the same order, the run repeats forever.
     cycles: ClassVar[bool] = False
 
     # Predicting
@@ -137,7 +137,7 @@ class StateModel(Model):
         *,
         sample_weight: Vector | None = None,
     ) -> Indices | None:
-        """Look at each row once, in turn, as a piece of a stream (A5); see `Model.learn`."""
+        """Look at each row once, in turn, as a piece of a stream; see `Model.learn`."""
         rows, before = self._check_rows(X), self.copy()
         counts = Counts.blank(rows.n, 0, self.n_rules)._replace(totals=self.totals)
         active = np.ones(self.n_rules, np.bool_)

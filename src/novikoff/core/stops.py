@@ -1,4 +1,4 @@
-"""When to stop: after a clean cycle, or at a limit on epochs, updates or seconds (A2).
+"""When to stop: after a clean cycle, or at a limit on epochs, updates or seconds.
 
 There is no tolerance on a loss: a run either ends with a clean cycle or says that it did not.
 """

@@ -5,7 +5,7 @@
         if m ≤ δ:  w ← w + τ·a_i
 
 `sweep` is this loop for one rule, compiled once for dense and once for CSR rows. From w = 0 with
-δ = 0 it makes at most R²/γ² updates on separable data, in any order (A2, B1; Novikoff 1962).
+δ = 0 it makes at most R²/γ² updates on separable data, in any order (Novikoff 1962).
 
 `sweep_greedy` is the loop of the maximal index rules. These compute the margins of all rows before
 every step, and update on the worst row. `sweep_classes` is the loop for several rules that share
@@ -38,8 +38,8 @@ class Counts(NamedTuple):
     """The counts of compiled loops for K rules. An array that is not needed has no rows."""
 
     totals: Indices  # (3, K): rows visited, updates, mistakes (updates with m ≤ 0)
-    per_row: npt.NDArray[np.int32]  # (n, K): the updates on each row, which are dual variables (A8)
-    weighted: Vector  # (p, K): Σ t·τ·a_i over the updates, which gives the mean of w (A9)
+    per_row: npt.NDArray[np.int32]  # (n, K): the updates on each row, which are dual variables
+    weighted: Vector  # (p, K): Σ t·τ·a_i over the updates, which gives the mean of w
     scores: Vector  # (rows of one call, K): ⟨x, w⟩ + b of each row before its update
     overflow: Vector  # (1,): 0, or NaN if a margin was not finite
 
@@ -107,7 +107,7 @@ def sweep_greedy(
     rows: SignedRows, candidates: Indices, lengths: Vector, steps: int, update: Update,
     sample_weight: Vector, w: Vector, counts: Counts, buffer: TraceBuffer,
 ) -> bool:  # fmt: skip
-    """Update ``steps`` times on the worst candidate row (A4); True if no row needs an update.
+    """Update ``steps`` times on the worst candidate row; True if no row needs an update.
 
     The worst row has the least (⟨a_i, w⟩ − δ)/length, where ``lengths`` has ‖a_i‖ for the rule
     `MaxDistance` and 1 for `MaxResidual`. If several rows are equally bad, the first is chosen. A
@@ -189,7 +189,7 @@ def step_all_rules(
     columns: Indices, values: Vector, sides: Signs, W: Vector, weighted: Vector, totals: Indices,
     numbers: Vector, factor: float, scores: Vector,
 ) -> int:  # fmt: skip
-    """Let every rule make one step on one example; return how many rules were updated (A5).
+    """Let every rule make one step on one example; return how many rules were updated.
 
     The scores before the step are written to ``scores``. If a number would leave the range of
     float64, the function returns −1 and changes nothing else. ``numbers`` is the result of

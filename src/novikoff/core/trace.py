@@ -1,6 +1,6 @@
 """The trace of a run, with which its convergence proof can be checked.
 
-Novikoff's proof consists of two inequalities, which hold after every update t from w₀ = 0 (B3):
+Novikoff's proof consists of two inequalities, which hold after every update t from w₀ = 0:
 
     ⟨w*, w_t⟩ ≥ t·γ        ‖w_t‖² ≤ t·R²
 
@@ -72,7 +72,7 @@ class Trace:
         return len(self.index)
 
     def weights(self, t: int | None = None) -> Vector:
-        """Return the weights w_t after t updates, the bias last, bit for bit as in the run (B3).
+        """Return the weights w_t after t updates, the bias last, bit for bit as in the run.
 
         Parameters
         ----------
@@ -102,7 +102,7 @@ class Trace:
         return path if t is None else path[last]
 
     def average(self, t: int | None = None) -> Vector:
-        """Return the mean of w over all rows that were visited up to update t (A9).
+        """Return the mean of w over all rows that were visited up to update t.
 
         Parameters
         ----------
@@ -132,7 +132,7 @@ class Trace:
         return t % (len(self) + 1)
 
     def margin_ceilings(self) -> Vector:
-        """Return ‖w_t‖/Σ τ after each update, upper bounds on γ if the run began at 0 (B3, C3).
+        """Return ‖w_t‖/Σ τ after each update, upper bounds on γ if the run began at 0.
 
         If w₀ = 0, then w_t = Σ λ_i·a_i with λ_i ≥ 0 and Σ λ_i = Σ τ. The unit vector w* of the
         margin γ has ⟨a_i, w*⟩ ≥ γ for all i. Therefore ‖w_t‖ ≥ ⟨w_t, w*⟩ ≥ γ·Σ τ. The result is

@@ -35,20 +35,20 @@ class Update(NamedTuple):
 
 
 def perceptron(threshold: float = 0.0, step_size: float = 1.0) -> Update:
-    """The update rule of the perceptron: τ = μ if m ≤ δ (A2; Rosenblatt 1958).
+    """The update rule of the perceptron: τ = μ if m ≤ δ (Rosenblatt 1958).
 
-    From w₀ = 0 with δ = 0 it makes at most R²/γ² updates on separable data (B1).
+    From w₀ = 0 with δ = 0 it makes at most R²/γ² updates on separable data.
     """
     return Update(float(threshold), float(step_size))
 
 
 def aggressive(step_size: float = 1.0) -> Update:
-    """The update rule of the aggressive perceptron: τ = μ on every row, mistaken or not (A10)."""
+    """The update rule of the aggressive perceptron: τ = μ on every row, mistaken or not."""
     return Update(math.inf, float(step_size))
 
 
 def passive_aggressive(cap: float = math.inf, slack: float = 0.0) -> Update:
-    """The passive-aggressive update rule (A9; Crammer et al. 2006).
+    """The passive-aggressive update rule (Crammer et al. 2006).
 
     τ = min(cap, (1 − m)/(‖a‖² + slack)) if m < 1. By default this is PA, which moves w to the
     nearest point with m = 1. ``cap=C`` gives PA-I and ``slack=1/(2C)`` gives PA-II.
@@ -57,7 +57,7 @@ def passive_aggressive(cap: float = math.inf, slack: float = 0.0) -> Update:
 
 
 def relaxation(eta: float = 1.0, threshold: float = 0.0) -> Update:
-    """The update rule of the relaxation method (D1; Agmon 1954; Motzkin and Schoenberg 1954).
+    """The update rule of the relaxation method (Agmon 1954; Motzkin and Schoenberg 1954).
 
     τ = η·(δ − m)/‖a‖² if m ≤ δ. With η = 1 the update projects w onto the half-space ⟨a, w⟩ ≥ δ.
     With η = 2 it reflects w at the boundary of the half-space.

@@ -1,4 +1,4 @@
-"""The recession cone of a likelihood: whether a finite estimate exists (H1).
+"""The recession cone of a likelihood: whether a finite estimate exists.
 
 Objective
     Find out whether a model has a finite maximum-likelihood estimate. The log-likelihood does not

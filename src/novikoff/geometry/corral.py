@@ -1,4 +1,4 @@
-"""The point of a convex hull or cone nearest to a given point: the engine of the verdict (C4).
+"""The point of a convex hull or cone nearest to a given point: the engine of the verdict.
 
 Objective
     Minimise ‖b − Σ u_j·g_j‖ over u ≥ 0, for vectors g_j that are made from the rows a_j.

@@ -1,4 +1,4 @@
-"""A descent on the number of mistakes by exact line searches, and rules to start from (A6).
+"""A descent on the number of mistakes by exact line searches, and rules to start from.
 
 Objective
     Minimise the cost of the rows with ⟨a_i, w⟩ ≤ 0.

@@ -1,4 +1,4 @@
-"""The partition of the rows into rows that can be separated and rows that cannot (C1, C2).
+"""The partition of the rows into rows that can be separated and rows that cannot.
 
 Objective
     Find w and λ ≥ 0 with ⟨a_i, w⟩ ≥ 0 on all rows, Σ λ_i a_i = 0, and for every row either

@@ -1,4 +1,4 @@
-"""The rule with the fewest mistakes that was found, and a proved lower bound (A6, C5).
+"""The rule with the fewest mistakes that was found, and a proved lower bound.
 
 A mistake is a row with ⟨a_i, w⟩ ≤ 0: the row is on the wrong side of the hyperplane, or on it. The
 convergence theorem counts mistakes in this way, and so does the lower bound: rows with

@@ -1,4 +1,4 @@
-"""Sets of least cost that have an element of each of several sets, with proved lower bounds (C5).
+"""Sets of least cost that have an element of each of several sets, with proved lower bounds.
 
 Objective
     Minimise Σ_{i∈H} c_i over sets H that have an element of each given set (*hitting sets*).

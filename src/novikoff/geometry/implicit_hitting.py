@@ -1,4 +1,4 @@
-"""The fewest mistakes by implicit hitting sets: contradictions, found as they are needed (C5).
+"""The fewest mistakes by implicit hitting sets: contradictions, found as they are needed.
 
 Objective
     Minimise Σ_{i∈H} c_i over sets H of rows that have a row of each contradiction.

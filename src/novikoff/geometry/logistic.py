@@ -1,4 +1,4 @@
-"""Which coefficients of a logistic regression have a finite estimate, given a verdict (C1).
+"""Which coefficients of a logistic regression have a finite estimate, given a verdict.
 
 The verdict has the rows that can be separated, and weights that separate them. All else follows
 from these rows by `novikoff.geometry.recession`, which serves all models.

@@ -1,4 +1,4 @@
-"""The largest margin: intervals that are guaranteed to contain it, and its hyperplane (C3, C4).
+"""The largest margin: intervals that are guaranteed to contain it, and its hyperplane.
 
 Objective
     The margin γ is the maximum of min_i ⟨a_i, w⟩ over all w with ‖w‖ ≤ 1.

@@ -1,4 +1,4 @@
-"""A lower bound on the cost of the mistakes of every hyperplane, by contradictions (C5).
+"""A lower bound on the cost of the mistakes of every hyperplane, by contradictions.
 
 Objective
     Maximise Σ v_C over shares v_C ≥ 0 of contradictions C, with Σ_{C∋i} v_C ≤ c_i for every row i,

@@ -1,4 +1,4 @@
-"""Rules with few mistakes for every binary problem of a scheme, alone and used together (A6, A7).
+"""Rules with few mistakes for every binary problem of a scheme, alone and used together.
 
 `find_rules` searches a rule for each problem (`novikoff.geometry.fewest_mistakes`), chooses the
 rules that work best together (`best_together`), and counts their mistakes as `predict` makes them.

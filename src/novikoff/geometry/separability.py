@@ -1,4 +1,4 @@
-"""Decide separability: `separate` for arrays, and `find_verdict` for checked rows (C1-C4).
+"""Decide separability: `separate` for arrays, and `find_verdict` for checked rows.
 
 `novikoff.geometry.verdict_search` finds and proves the answer. `novikoff.geometry.verdict` has its
 record. No result relies on unverified floating-point arithmetic: the sign of every row is
@@ -40,7 +40,7 @@ def separate(
     budget: float | None = None,
     progress: IntervalProgress | None = None,
 ) -> Verdict:
-    """Decide whether a hyperplane separates two classes, and prove the answer (C1-C4).
+    """Decide whether a hyperplane separates two classes, and prove the answer.
 
     The answer is complete separation ("separable"), quasi-complete separation ("quasi-separable")
     or overlap ("inseparable"). It is never wrong: if it could not be proved, it is "undecided".

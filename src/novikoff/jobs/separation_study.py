@@ -1,4 +1,4 @@
-"""Decide whether the estimate of a model exists, for the rows of a file (H1)."""
+"""Decide whether the estimate of a model exists, for the rows of a file."""
 
 from __future__ import annotations
 

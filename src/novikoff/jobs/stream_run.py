@@ -1,4 +1,4 @@
-"""Learn a stream: predict each row, then learn it, and count the mistakes (A5).
+"""Learn a stream: predict each row, then learn it, and count the mistakes.
 
 `novikoff stream` and `novikoff.stream` both use `StreamRun`. Rows are learned one after the other,
 and the numbers of steps continue from piece to piece. So the same stream gives the same bits,
@@ -56,7 +56,7 @@ class Progress:
         ‖w‖ of all weights, including the bias.
     margin_bound : float or None
         An upper bound on the margin of all rows learned so far: no (w, b) of length 1 has
-        y(⟨w, x⟩ + b) above it on all of these rows, since γ ≤ ‖w‖/(t·μ) after t updates (B3). It is
+        y(⟨w, x⟩ + b) above it on all of these rows, since γ ≤ ‖w‖/(t·μ) after t updates. It is
         the least of the bounds after 1, 2, 4, 8, … rows and after the last row, rounded up. The
         distance of rows from a hyperplane, which is divided by ‖w‖ without b, may be larger. None
         if the theorem does not apply (more than two classes, a threshold, class weights, a start
@@ -156,7 +156,7 @@ class StreamRun:
             stop = first + next_stop(self.rows, every) - self.rows
             mapped = known[codes[first:stop]]
             count = 1 if novel else int(np.argmax(mapped < 0)) or len(mapped)
-            # With two classes, the sign predicts a label even if the label has not been seen (B4).
+            # With two classes, the sign predicts a label even if the label has not been seen.
             unforeseen = novel and len(model.classes) > 2
             self._learn(model, X[first : first + count], mapped[:count], unforeseen=unforeseen)
             first += count

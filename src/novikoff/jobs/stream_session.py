@@ -1,4 +1,4 @@
-"""Learn the rows of a file or a pipe, save the model, and resume after a crash (A5).
+"""Learn the rows of a file or a pipe, save the model, and resume after a crash.
 
 `novikoff.data.open_stream` parses a file or pipe into pieces of rows. `StreamSession` gives each
 piece to its `StreamRun`, which lets the model predict and learn the rows, counts the mistakes, and

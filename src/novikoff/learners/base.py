@@ -192,7 +192,7 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
         return self.model_.scheme.decision(scores)
 
     def predict(self, X: MatrixLike) -> Labels:
-        """Predict the class of each row; f(x) = 0 means the negative class (A1).
+        """Predict the class of each row; f(x) = 0 means the negative class.
 
         Parameters
         ----------
@@ -211,7 +211,7 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
         return self.model_.classes[self.model_.scheme.choose(scores)]
 
     def predict_one(self, x: Example) -> Hashable:
-        """Predict the class of one example (A5).
+        """Predict the class of one example.
 
         Parameters
         ----------

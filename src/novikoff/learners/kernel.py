@@ -68,7 +68,7 @@ class KernelPerceptron(StateLearner):
     """The perceptron in the feature space of a kernel: f(x) = Σ k_i·y_i·K(x_i, x) (+ Σ k_i·y_i).
 
     This is the run of `Perceptron` with ⟨x, z⟩ replaced by K(x, z). The model consists of the
-    number k_i of mistakes on each row (A8; Aizerman, Braverman and Rozonoer 1964). With the linear
+    number k_i of mistakes on each row (Aizerman, Braverman and Rozonoer 1964). With the linear
     kernel it makes the same mistakes as `Perceptron`.
 
     Guarantee: if the classes are separable in the feature space with margin γ, the learner makes at
@@ -229,7 +229,7 @@ class Forgetron(StateLearner):
 
     On a mistake the row becomes a support vector. If there are then more than ``budget`` support
     vectors, all coefficients are multiplied by a factor, which is as near to 1 as the bound allows,
-    and the oldest support vector is removed (A9; the self-tuned Forgetron of Dekel, Shalev-Shwartz
+    and the oldest support vector is removed (the self-tuned Forgetron of Dekel, Shalev-Shwartz
     and Singer 2008). Memory and time per row are constant, so that a stream may be endless.
 
     Guarantee: let the budget B be at least 83, and let g be any function in the feature space with
@@ -332,7 +332,7 @@ class Forgetron(StateLearner):
     def partial_fit(
         self, X: MatrixLike, y: npt.ArrayLike | None = None, classes: npt.ArrayLike | None = None
     ) -> Self:
-        """Learn from each row once, in the given order: a piece of a stream (A5).
+        """Learn from each row once, in the given order: a piece of a stream.
 
         Parameters
         ----------

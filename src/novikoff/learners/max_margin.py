@@ -1,4 +1,4 @@
-"""The hyperplane of the largest margin as a scikit-learn estimator (C4)."""
+"""The hyperplane of the largest margin as a scikit-learn estimator."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _WEIGHTS_TOO_LARGE = "The weights are beyond the range of float64: scale the dat
 
 @dataclass(eq=False, repr=False)
 class MaxMargin(LinearLearner):
-    """The separating hyperplane of the largest margin: the hard-margin SVM (C4).
+    """The separating hyperplane of the largest margin: the hard-margin SVM.
 
     With a free bias it maximises min_i y_i(⟨w, x_i⟩ + b)/‖w‖. With ``bias="padded"`` it maximises
     the margin γ of the perceptron's mistake bound, in which the bias counts as a weight:

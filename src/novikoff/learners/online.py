@@ -1,4 +1,4 @@
-"""Online learners: they learn from all rows at once, from a stream, or from one example (A2, A5).
+"""Online learners: they learn from all rows at once, from a stream, or from one example.
 
 A subclass declares its parameters, its update rule and its model. This module does the rest. A fit
 is `OnlineLearner._fit`: it checks the parameters and arrays, plans the run, runs the loop
@@ -236,11 +236,11 @@ class OnlineLearner(LinearLearner, ABC):
         classes: npt.ArrayLike | None = None,
         sample_weight: npt.ArrayLike | None = None,
     ) -> Self:
-        """Learn from each row once, in the given order: a piece of a stream (A5).
+        """Learn from each row once, in the given order: a piece of a stream.
 
         ``n_mistakes_`` and ``n_updates_`` count over all calls. The convergence theorem holds for
-        streams: a `Perceptron` for two classes makes at most R²/γ² mistakes on any separable stream
-        (B4). The limits on a fit, such as ``max_epochs``, do not apply.
+        streams: a `Perceptron` for two classes makes at most R²/γ² mistakes on any separable
+        stream. The limits on a fit, such as ``max_epochs``, do not apply.
 
         Parameters
         ----------
@@ -292,7 +292,7 @@ class OnlineLearner(LinearLearner, ABC):
         return self
 
     def learn_one(self, x: Example, y: Hashable) -> Self:
-        """Learn from one example: update on a mistake (A5).
+        """Learn from one example: update on a mistake.
 
         The result is the same as that of `partial_fit` on one row, but the call is much faster. If
         the learner was not fitted before, new classes and new features of dicts are added when they

@@ -78,7 +78,7 @@ class WeightLearner(OnlineLearner):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             The rows. Float32 and float64 arrays in C order and CSR matrices are read in place, even
             if they are memory-mapped. X may also be rows of a cluster, which contain their labels
-            (`novikoff.cluster.rows`). The run is then iterative parameter mixing (B11). In this
+            (`novikoff.cluster.rows`). The run is then iterative parameter mixing. In this
             case the estimator has ``mixed_updates_`` and does not have ``update_counts_``.
         y : array-like of shape (n_samples,)
             The labels.
@@ -163,7 +163,7 @@ class Perceptron(WeightLearner):
     """Rosenblatt's perceptron: on a mistake y·f(x) ≤ δ, w ← w + μ·y·x and b ← b + μ·y.
 
     On separable data a run from zero weights with δ = 0 makes at most R²/γ² updates, in every order
-    of the rows, and then classifies every row correctly (Novikoff 1962; A2, B1). Here R is the
+    of the rows, and then classifies every row correctly (Novikoff 1962). Here R is the
     largest norm of a row [x, 1], and γ is the margin. A fit never stops early because a loss no
     longer improves. It ends with a clean cycle, in which no row causes an update, or it warns that
     it reached a limit.
@@ -171,26 +171,25 @@ class Perceptron(WeightLearner):
     Parameters
     ----------
     fit_intercept : bool, default=True
-        Whether the rules have a bias b. The bias is learned like the weight of a column of ones
-        (A3).
+        Whether the rules have a bias b. The bias is learned like the weight of a column of ones.
     threshold : float, default=0.0
         The threshold δ ≥ 0: a row with y·f(x) ≤ δ causes an update.
     step_size : float, default=1.0
-        The step size μ > 0. From zero weights with ``threshold=0`` it changes no prediction (B6).
+        The step size μ > 0. From zero weights with ``threshold=0`` it changes no prediction.
     order : str, list of row numbers or object of `novikoff.orders`, default="permuted"
-        The order in which rows are visited (A4): "cyclic", "fixed" (the same random order in every
+        The order in which rows are visited: "cyclic", "fixed" (the same random order in every
         epoch), "permuted" (a new random order in every epoch), "blocks" (a random order of blocks
         of neighbouring rows, several times faster on large data), "random" (independent draws),
         "max_distance" or "max_residual" (always the worst row). A list such as [3, 1, 0, 2] is a
         cycle that is repeated; it must contain every row.
     average : bool or "averaged", default=False
-        Whether to predict with the average of the weights over all steps (A9; Freund and Schapire
+        Whether to predict with the average of the weights over all steps (Freund and Schapire
         1999) instead of the last weights; "averaged" means True. The last weights are best on
         separable data, the average is often better on other data.
     scale : "standard" or None, default=None
         "standard" runs on features that are scaled to mean 0 and variance 1. In a sparse matrix,
         and without an intercept, features are divided but not shifted. The mistake bound R²/γ²
-        depends on scale and translation (B6), and a run on standardised features often needs far
+        depends on scale and translation, and a run on standardised features often needs far
         fewer updates. ``coef_`` and ``intercept_`` are for the original features. Counts,
         ``threshold`` and the trace with its w* are about the standardised features. A stream cannot
         be scaled.
@@ -202,14 +201,14 @@ class Perceptron(WeightLearner):
         A limit on the time, not counting the time to compile loops.
     multi_class : {"ovr", "ovo"}, default="ovr"
         For more than two classes: one rule for each class against the rest (one-vs-rest), or one
-        rule for each pair of classes (one-vs-one) (A7).
+        rule for each pair of classes (one-vs-one).
     class_weight : dict, "balanced" or None, default=None
         A factor for each class, by which the steps on its rows are multiplied.
     warm_start : bool, default=False
         Whether `fit` starts from the weights of the last fit.
     trace : bool or array-like, default=False
         Whether to record every update in ``trace_``. If a reference w* is given instead of True,
-        the trace also has ⟨w*, w⟩ and the angle between w* and w (B3). w* has n_features entries,
+        the trace also has ⟨w*, w⟩ and the angle between w* and w. w* has n_features entries,
         or one more for a bias.
     random_state : int, RandomState or None, default=None
         Random seed of the order.
@@ -241,13 +240,13 @@ class Perceptron(WeightLearner):
         training rows (the original rows, if the run was on scaled rows). False after `partial_fit`
         or `learn_one`.
     update_counts_ : array of shape (n_samples,), or CSR array of shape (n_rules, n_samples)
-        The number k_i of updates on each row: the dual variables in w = w₀ + μ·Σ k_i·a_i (A8).
+        The number k_i of updates on each row: the dual variables in w = w₀ + μ·Σ k_i·a_i.
         Absent after `partial_fit` or `learn_one`.
     trace_ : Trace, or list of Trace for more than two classes
         A record with one entry for each update, if ``trace`` is not False. ``trace_.weights(t)`` is
         w_t with the bias as its last entry, ``trace_.average(t)`` is the running average.
     period_ : int or None, or list of them for more than two classes
-        The number of epochs after which the weights repeat forever (B8), or None. A period is found
+        The number of epochs after which the weights repeat forever, or None. A period is found
         only if it is exact: rows and weights must be integers, and each epoch must visit the rows
         in the same order or take the worst row. A period proves that no hyperplane has every row of
         the rule's classes strictly on its side.
@@ -312,7 +311,7 @@ class PassiveAggressive(WeightLearner):
     """The passive-aggressive learner, which gives each new row a margin of 1 by the least change.
 
     A row with y·f(x) < 1 causes an update w ← w + τ·a with a = y·[x, 1]. With the hinge loss
-    ℓ = max(0, 1 − y·f(x)), the step sizes of its variants are (A9; Crammer et al. 2006)
+    ℓ = max(0, 1 − y·f(x)), the step sizes of its variants are (Crammer et al. 2006)
 
     * PA: τ = ℓ/‖a‖²
     * PA-I: τ = min(C, ℓ/‖a‖²)

@@ -1,4 +1,4 @@
-"""The rule with the fewest mistakes that was found, with a lower bound for all rules (A6, C5)."""
+"""The rule with the fewest mistakes that was found, with a lower bound for all rules."""
 
 from __future__ import annotations
 

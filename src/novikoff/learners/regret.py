@@ -1,4 +1,4 @@
-"""Regret: how many more mistakes an online learner makes than the best fixed rule (A11)."""
+"""Regret: how many more mistakes an online learner makes than the best fixed rule."""
 
 from __future__ import annotations
 

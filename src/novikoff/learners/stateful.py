@@ -120,7 +120,7 @@ class PNormPerceptron(StateLearner):
     """The p-norm perceptron, for data in which few of many features decide the class.
 
     A mistake causes the update θ ← θ + y·[x, 1]. The weights are w = ∇½‖θ‖_p², that is
-    ``w_j = sign(θ_j)·|θ_j|^(p−1)/‖θ‖_p^(p−2)`` (A9; Grove, Littlestone and Schuurmans 2001;
+    ``w_j = sign(θ_j)·|θ_j|^(p−1)/‖θ‖_p^(p−2)`` (Grove, Littlestone and Schuurmans 2001;
     Gentile 2003).
 
     Guarantee: if y·⟨u, [x, 1]⟩ ≥ γ > 0 for all rows, the learner makes at most
@@ -190,7 +190,7 @@ class SecondOrderPerceptron(StateLearner):
     """The second-order perceptron, for features that are strongly correlated or unevenly scaled.
 
     With A = a·I + Σ a_i·a_iᵀ and v = Σ a_i over the mistakes, where a_i = y_i·[x_i, 1], the weights
-    are w = A⁻¹v (A9; Cesa-Bianchi, Conconi and Gentile 2005). A row that is classified correctly
+    are w = A⁻¹v (Cesa-Bianchi, Conconi and Gentile 2005). A row that is classified correctly
     takes time O(d), a mistake takes O(d²).
 
     Guarantee: for every u and γ > 0 the learner makes at most (D + √(uᵀAu·G))/γ mistakes

@@ -42,10 +42,10 @@ def stream(
     options: ReadOptions | None = None,
     hash_bits: int | None = None,
 ) -> Generator[Progress]:
-    """Learn from a stream one row at a time: predict the row, then learn it (A5).
+    """Learn from a stream one row at a time: predict the row, then learn it.
 
     The learner can be used between two records. On a separable stream of two classes it makes
-    at most R²/γ² mistakes, however long the stream is (B4). After t updates γ ≤ ‖w‖/(t·μ).
+    at most R²/γ² mistakes, however long the stream is. After t updates γ ≤ ‖w‖/(t·μ).
     Therefore each record has an upper bound on the margin.
 
     Parameters
@@ -218,7 +218,7 @@ def _learn_example(x: Example, y: Hashable, learner: Perceptron, run: StreamRun)
         scores, code = learn_example(learner, x, y, run.classes)
     except ValueError as error:
         raise ValueError(f"Row {number} of the stream cannot be learned: {error}") from None
-    # The first row of a third or later class is a mistake; with two classes the sign predicts (B4).
+    # The first row of a third or later class is a mistake; with two classes the sign predicts.
     model = linear(learner.model_)
     novel = len(model.classes) > max(2, known)
     run.count(model, novel | (model.scheme.choose_or_tie(scores[None, :]) != code))

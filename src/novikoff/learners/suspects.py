@@ -1,4 +1,4 @@
-"""Rows whose labels are suspect, in order of suspicion (A6, C5)."""
+"""Rows whose labels are suspect, in order of suspicion."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Decide whether the maximum-likelihood estimate of a statistical model exists (H1)."""
+"""Decide whether the maximum-likelihood estimate of a statistical model exists."""

@@ -1,4 +1,4 @@
-"""For each model, the inequalities that decide whether a finite estimate exists (H1).
+"""For each model, the inequalities that decide whether a finite estimate exists.
 
 The log-likelihood of each model here does not decrease along a direction d if and only if A d ≥ 0
 and E d = 0. It is constant along d if and only if, in addition, A d = 0. Each function below turns

@@ -1,4 +1,4 @@
-"""Which observations are separated, and what is left of each likelihood without them (H1).
+"""Which observations are separated, and what is left of each likelihood without them.
 
 Let d be a direction that is positive on all rows of A that can be separated. Along d the likelihood
 tends to the likelihood of the limiting model (Geyer 2009), in which every separated inequality is

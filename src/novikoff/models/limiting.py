@@ -1,4 +1,4 @@
-"""The limiting model, which any fitter fits to find the finite part of an estimate (H1).
+"""The limiting model, which any fitter fits to find the finite part of an estimate.
 
 `novikoff.models.likelihoods` says what it is for each family.
 """

@@ -1,4 +1,4 @@
-"""Does the maximum-likelihood estimate exist? `detect_separation` and its record (H1)."""
+"""Does the maximum-likelihood estimate exist? `detect_separation` and its record."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def detect_separation(
     missing: str = "error",
     budget: float | None = None,
 ) -> Separation:
-    """Decide whether the maximum-likelihood estimate of a model exists, and prove the answer (H1).
+    """Decide whether the maximum-likelihood estimate of a model exists, and prove the answer.
 
     With *complete* or *quasi-complete separation* the likelihood has no maximum, and some
     coefficients are infinite. The answer says which coefficients, with which signs, and which

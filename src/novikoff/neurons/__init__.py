@@ -1,4 +1,4 @@
-"""Threshold neurons and networks of them (A12).
+"""Threshold neurons and networks of them.
 
 - `McCullochPitts`, `and_gate`, `or_gate`: single threshold neurons on inputs 0 and 1.
 - `Network`: feed-forward and recurrent networks, given by layers or by edges.

@@ -50,7 +50,7 @@ class Settled(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """A network of neurons with the values v_j = f_j(Σ w_ji·v_i + b_j) over edges i → j (A12).
+    """A network of neurons with the values v_j = f_j(Σ w_ji·v_i + b_j) over edges i → j.
 
     Use `from_layers` or `from_edges` to make a network.
 

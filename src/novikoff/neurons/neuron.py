@@ -70,7 +70,7 @@ ACTIVATIONS: dict[str, Activation] = {
 
 @dataclass(frozen=True)
 class McCullochPitts:
-    """The neuron of McCulloch and Pitts: a threshold unit on inputs that are 0 or 1 (A12).
+    """The neuron of McCulloch and Pitts: a threshold unit on inputs that are 0 or 1.
 
     The neuron fires, which means that its output is 1, if at least θ excitatory inputs are 1 and no
     inhibitory input is 1. The hyperplane of `rule` separates the inputs on which the neuron fires

@@ -79,7 +79,7 @@ def run_answer(question: Question) -> Json:
 
 
 def pocket_answer(question: Question) -> Json:
-    """Answer with the line of the fewest mistakes found, and a proved lower bound (A6, C5)."""
+    """Answer with the line of the fewest mistakes found, and a proved lower bound."""
     problem = question.problem()
     compile_pocket_loop(problem)
     codes = (problem.signs > 0).astype(np.int64)
@@ -242,7 +242,7 @@ def _score(question: Question, problem: Problem) -> tuple[Score, str]:
 
 
 def _network_score() -> tuple[Score, str]:
-    """The score of a network of two layers that computes XOR (A12)."""
+    """The score of a network of two layers that computes XOR."""
     network = Network.xor()
     low, high = (0.0 - network.biases[2:4]).tolist()
     words = (
@@ -253,7 +253,7 @@ def _network_score() -> tuple[Score, str]:
 
 
 def _vote_score(question: Question, problem: Problem) -> tuple[Score, str]:
-    """The share of votes for + minus the share for −: the voted perceptron (A9).
+    """The share of votes for + minus the share for −: the voted perceptron.
 
     Every w_k of the run votes with sign⟨w_k, x⟩, once for each row that the run visited while the
     weights were w_k (Freund and Schapire 1999).
@@ -274,7 +274,7 @@ def _vote_score(question: Question, problem: Problem) -> tuple[Score, str]:
 
 
 def _kernel_score(question: Question, problem: Problem, codes: Indices) -> tuple[Score, str]:
-    """The score of the kernel perceptron (A8)."""
+    """The score of the kernel perceptron."""
     order, spread = named(question.order), float(np.asarray(problem.X).var(axis=0).sum())
     if isinstance(order, Greedy):
         raise ValueError("The kernel perceptron has no maximal order. Choose another order.")

@@ -51,7 +51,7 @@ Kind: TypeAlias = Literal["separable", "quasi-separable", "inseparable", "not se
 
 @dataclass(frozen=True)
 class Margin:
-    """The claim that the margin γ is between ``lo`` and ``hi`` (C3).
+    """The claim that the margin γ is between ``lo`` and ``hi``.
 
     The weights w of the certificate prove ``lo``. The multipliers λ ≥ 0 on ``rows`` prove
     ``hi`` ≥ ‖Σ λ_i·a_i‖/Σ λ_i.
@@ -65,7 +65,7 @@ class Margin:
 
 @dataclass(frozen=True)
 class GeometricMargin:
-    """The claim that half the distance between the convex hulls of two classes is in [lo, hi] (C4).
+    """The claim that half the distance between the convex hulls of two classes is in [lo, hi].
 
     Let m₊ and m₋ be the least y·(⟨w, x⟩ + b) of the two classes, where the bias b is the last entry
     of ``w``. Then lo ≤ (m₊ + m₋)/(2‖w‖), whatever b is. The multipliers λ ≥ 0 on ``rows`` have the
@@ -81,7 +81,7 @@ class GeometricMargin:
 
 @dataclass(frozen=True, repr=False)
 class Certificate(Proof):
-    """The proof of a verdict on labelled rows, which anyone can check with the data alone (C2-C4).
+    """The proof of a verdict on labelled rows, which anyone can check with the data alone.
 
     The kinds are those of `novikoff.Verdict`: separable (complete separation), quasi-separable
     (quasi-complete separation) and inseparable (overlap).
@@ -275,7 +275,7 @@ rows of 1 column"
 
 
 def integer_mistake_bound(radius: float, gamma: float) -> int | None:
-    """Return ⌊R²/γ²⌋ exactly: an integer that the number of mistakes never exceeds (B1).
+    """Return ⌊R²/γ²⌋ exactly: an integer that the number of mistakes never exceeds.
 
     None if γ is not positive or R is not finite: then there is no bound.
 

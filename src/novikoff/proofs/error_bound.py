@@ -1,4 +1,4 @@
-"""A proof that every hyperplane makes at least some number of mistakes (C5).
+"""A proof that every hyperplane makes at least some number of mistakes.
 
 No hyperplane classifies all rows of a contradiction correctly. If no two contradictions have a row
 in common, every hyperplane makes at least one mistake for each of them. Contradictions that have

@@ -1,4 +1,4 @@
-"""The proof of what must give way in an infeasible system, which anyone can check (D9).
+"""The proof of what must give way in an infeasible system, which anyone can check.
 
 A point shows how much suffices. What shows that no less suffices depends on the question:
 

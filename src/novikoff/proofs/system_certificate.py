@@ -1,4 +1,4 @@
-"""The proof of an answer about a system of linear inequalities, which anyone can check (D3, D8).
+"""The proof of an answer about a system of linear inequalities, which anyone can check.
 
 A point proves that a system is feasible. Multipliers λ with Σ λ_i·a_i = 0 and ⟨c, λ⟩ < 0 on a few
 rows prove that a system is infeasible. `SystemCertificate.verify` recomputes every claim from the
@@ -43,7 +43,7 @@ class Multipliers:
 
 @dataclass(frozen=True)
 class Radius:
-    """The claim that the signed radius of a system is in [least, most] (D8).
+    """The claim that the signed radius of a system is in [least, most].
 
     The signed radius is the largest r for which some w has c_i − ⟨a_i, w⟩ ≥ r·‖a_i‖ on all rows. If
     it is positive, it is the radius of a largest ball of solutions. Strict rows count as weak rows.

@@ -1,4 +1,4 @@
-"""Conflicts of an infeasible system: irreducible infeasible subsets, and several of them (C5)."""
+"""Conflicts of an infeasible system: irreducible infeasible subsets, and several of them."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def conflicts(
     limit: int | None = None,
     budget: float | None = None,
 ) -> Conflicts:
-    """Find conflicts that share no row, so that at least one row of each must be given up (C5).
+    """Find conflicts that share no row, so that at least one row of each must be given up.
 
     Each conflict is an irreducible infeasible subset (IIS). The conflicts are found one after the
     other, each among the rows that are not in an earlier conflict. So their number is a lower bound

@@ -1,4 +1,4 @@
-"""Distances between a point and the rows, and the signed radius of a system (D8)."""
+"""Distances between a point and the rows, and the signed radius of a system."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The least violation of a system, in total or at most, between proved bounds (D9).
+"""The least violation of a system, in total or at most, between proved bounds.
 
 Objective
     Minimise Σ u_i·v_i, or max u_i·v_i, over all points w that satisfy the kept rows, where v_i is

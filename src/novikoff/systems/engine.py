@@ -1,4 +1,4 @@
-"""The projection that decides a system of inequalities (D3).
+"""The projection that decides a system of inequalities.
 
 The vector −e is projected on the cone of the homogeneous rows [−a_i, c_i]. There are two cases.
 

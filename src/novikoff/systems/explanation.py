@@ -121,7 +121,7 @@ def explain(
     blame: Sequence[str] | None = None,
     budget: float | None = None,
 ) -> Explanation:
-    """Explain why a model is infeasible: the few rows that contradict each other, with proof (D3).
+    """Explain why a model is infeasible: the few rows that contradict each other, with proof.
 
     If the model has integer variables, its relaxation is explained. If the relaxation is
     infeasible, so is the model, but not conversely.

@@ -1,4 +1,4 @@
-"""Linear programs, solved exactly (D6).
+"""Linear programs, solved exactly.
 
 In a sparse program, a float solver suggests the optimum (`suggested.proved_optimum`). Otherwise the
 value of the objective is found by Newton's method. If the row f·w ≤ z leaves no solution, the
@@ -129,7 +129,7 @@ def linear_program(
     variables: Sequence[str] | None = None,
     budget: float | None = None,
 ) -> Optimum:
-    """Minimise or maximise ⟨objective, w⟩ subject to A w ≤ c, exactly (D6).
+    """Minimise or maximise ⟨objective, w⟩ subject to A w ≤ c, exactly.
 
     The answer is exact, with dual variables that prove it. In a sparse program, HiGHS suggests the
     optimal vertex and the dual variables, which are then solved in rational numbers: programs of

@@ -1,4 +1,4 @@
-"""The largest r for which A w ≤ c − r·b has a solution, by Newton's method (D6, D8).
+"""The largest r for which A w ≤ c − r·b has a solution, by Newton's method.
 
 Let r* be this largest r. A step tries one r. If there is no solution for it, the multipliers λ of
 the conflict prove r* ≤ ⟨c, λ⟩/⟨b, λ⟩, which is the next r. Each of these bounds is the value at a

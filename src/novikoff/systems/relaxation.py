@@ -1,4 +1,4 @@
-"""What must give way in an infeasible system: the fewest rows, or the least violation (D9).
+"""What must give way in an infeasible system: the fewest rows, or the least violation.
 
 The rows that may be given up are an *elastic* system. The fewest rows that must go are a smallest
 set that has a row of every conflict (a maximum feasible subsystem is what remains). Conflicts are
@@ -98,7 +98,7 @@ class RelaxedRow:
 
 @dataclass(frozen=True)
 class Relaxation:
-    """What must give way so that the rest of a system is feasible, with proved bounds (D9).
+    """What must give way so that the rest of a system is feasible, with proved bounds.
 
     Attributes
     ----------
@@ -260,7 +260,7 @@ def relax(
     variables: Sequence[str] | None = None,
     budget: float | None = None,
 ) -> Relaxation:
-    """Find what must give way in an infeasible system: fewest rows, or least violation (D9).
+    """Find what must give way in an infeasible system: fewest rows, or least violation.
 
     Parameters
     ----------

@@ -114,7 +114,7 @@ def reason(error: BaseException, limits: Limits) -> str:
 
 @dataclass(eq=False)
 class Solution:
-    """The answer to a system A w ≤ c: a point or a conflict, and the proof (D3, D8).
+    """The answer to a system A w ≤ c: a point or a conflict, and the proof.
 
     Attributes that take longer than the answer itself are computed when they are first asked for:
     ``interior``, ``implicit_equalities``, ``radius``, ``least_squares`` and ``violation``.

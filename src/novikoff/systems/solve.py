@@ -1,4 +1,4 @@
-"""Solving systems of linear inequalities (D1-D5).
+"""Solving systems of linear inequalities.
 
 `solve` first tries the point that was given. For a sparse or wide system, a float solver then
 suggests a point or a conflict, which exact arithmetic proves (`suggested`). Otherwise, and if the
@@ -68,7 +68,7 @@ def solve(
     budget: float | None = None,
     trace: bool = False,
 ) -> Solution:
-    """Find a point with A w ≤ c, or the rows that make it infeasible, with proof (D1-D5).
+    """Find a point with A w ≤ c, or the rows that make it infeasible, with proof.
 
     Parameters
     ----------

@@ -61,7 +61,7 @@ def force_mistakes(
     *,
     labels: tuple[Hashable, Hashable] = (0, 1),
 ) -> ForcedMistakes:
-    """Force a learner to make min(⌊1/γ²⌋, d) mistakes on data of margin γ (B7).
+    """Force a learner to make min(⌊1/γ²⌋, d) mistakes on data of margin γ.
 
     No deterministic online learner has a better mistake bound than the perceptron, as long as d ≥
     1/γ². The adversary shows the unit vectors e_1, …, e_n of R^d with n = min(⌊1/γ²⌋, d), and gives

@@ -54,7 +54,7 @@ def compare_aggressive(
     *,
     length: int | None = None,
 ) -> AggressiveRun:
-    """Compare the mistakes of the aggressive perceptron and the perceptron on a stream (A10).
+    """Compare the mistakes of the aggressive perceptron and the perceptron on a stream.
 
     The aggressive perceptron adds y_t·[x_t, 1] on every example, not only on mistakes. The stream
     is one of three streams with a name, or rows and labels of your own. Some rule classifies each

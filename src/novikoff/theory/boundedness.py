@@ -61,7 +61,7 @@ class WeightBound:
 def weight_bound(
     A: npt.ArrayLike, *, step_size: float = 1.0, w0: npt.ArrayLike = 0.0
 ) -> WeightBound:
-    """Bound ‖w_t‖ on any data, separable or not, by the minors of the rows (B8).
+    """Bound ‖w_t‖ on any data, separable or not, by the minors of the rows.
 
     Let w_{t+1} = w_t + η_t·a_i, where ⟨a_i, w_t⟩ ≤ 0 and η_t ∈ [0, η̄]. For rows of length one,
     Amaldi and Hauser proved
@@ -187,7 +187,7 @@ def watch_weights(
     max_epochs: int = 1000,
     random_state: int = 0,
 ) -> WeightPath:
-    """Run the perceptron from w₀ = 0 and record the length of its weights (B8).
+    """Run the perceptron from w₀ = 0 and record the length of its weights.
 
     The weights stay bounded on any data (`weight_bound`). On separable data with step size 1,
     ‖w_t‖ ≤ √t·R and t ≤ R²/γ² imply ‖w_t‖ ≤ R²/γ.

@@ -33,7 +33,7 @@ _ROUNDING = Fraction(1.0 + 2e-12)
 
 
 def mistake_bound(radius: float, margin: float) -> float:
-    """Novikoff's bound on the mistakes of the perceptron: t ≤ R²/γ² (B1).
+    """Novikoff's bound on the mistakes of the perceptron: t ≤ R²/γ².
 
     If ‖a_i‖ ≤ R for all rows, and ⟨a_i, w*⟩ ≥ γ > 0 for some unit vector w*, then the perceptron
     that starts from w₀ = 0 and updates on mistakes makes at most R²/γ² mistakes in all. The order
@@ -82,7 +82,7 @@ def mistake_bound(radius: float, margin: float) -> float:
 
 
 def unit_ball_bound(margin: float) -> float:
-    """Novikoff's bound for data in the unit ball: t ≤ 1/γ² (B5).
+    """Novikoff's bound for data in the unit ball: t ≤ 1/γ².
 
     This is `mistake_bound` with R = 1. It needs ‖a_i‖ ≤ 1 and ‖w*‖ = 1, so that γ ≤ 1.
 
@@ -111,7 +111,7 @@ def general_bound(
     w0: npt.ArrayLike | None = None,
     threshold: float = 0.0,
 ) -> float:
-    """Bound the updates of a perceptron with any start w₀ and any threshold δ (B2).
+    """Bound the updates of a perceptron with any start w₀ and any threshold δ.
 
     The bound is
 
@@ -220,7 +220,7 @@ def proof_bounds(
     inner: float = 0.0,
     norm: float = 0.0,
 ) -> ProofBounds:
-    """Compute both sides of the convergence proof after t updates (B3, B2).
+    """Compute both sides of the convergence proof after t updates.
 
         ⟨w*, w_t⟩ ≥ ⟨w*, w₀⟩ + tμγ        ‖w_t‖² ≤ ‖w₀‖² + t·(μ²R² + 2μδ)
 
@@ -269,7 +269,7 @@ def proof_bounds(
 def translated_bound(
     X: npt.ArrayLike, coef: npt.ArrayLike, intercept: float, s: float, shift: npt.ArrayLike
 ) -> float:
-    """Bound the mistakes of the perceptron after all x are translated by c (B6).
+    """Bound the mistakes of the perceptron after all x are translated by c.
 
     If y_i·(⟨w*, x_i⟩ + b*) ≥ s for all rows, then w* with the bias b* − ⟨w*, c⟩ has the same margin
     s on the rows x_i + c. So the translated data is separable too, but its bound is
@@ -322,7 +322,7 @@ def translated_bound(
 
 
 def passive_aggressive_bound(radius: float, norm: float, hinge: float, C: float) -> float:
-    """Bound the mistakes of PA-I: M ≤ max(R², 1/C)·(‖u‖² + 2C·Σℓ*) (A9).
+    """Bound the mistakes of PA-I: M ≤ max(R², 1/C)·(‖u‖² + 2C·Σℓ*).
 
     The bound holds for one pass over any rows, from w₀ = 0, and for any vector u.
 
@@ -360,7 +360,7 @@ def passive_aggressive_bound(radius: float, norm: float, hinge: float, C: float)
 
 
 def p_norm_bound(p: float, radius: float, norm: float, margin: float, hinge: float = 0.0) -> float:
-    """Bound the mistakes of the p-norm perceptron (A9).
+    """Bound the mistakes of the p-norm perceptron.
 
     Let u be any vector, let 1/p + 1/q = 1, and let γ be any positive number. Then the number M of
     mistakes satisfies γ·M − D ≤ X·‖u‖_q·√((p − 1)·M), where D is the sum of max(0, γ − ⟨a_i, u⟩)
@@ -409,7 +409,7 @@ def p_norm_bound(p: float, radius: float, norm: float, margin: float, hinge: flo
 
 
 def second_order_bound(margin: float, hinge: float, quadratic: float, growth: float) -> float:
-    """Bound the mistakes of the second-order perceptron: M ≤ (D + √(uᵀAu · G))/γ (A9).
+    """Bound the mistakes of the second-order perceptron: M ≤ (D + √(uᵀAu · G))/γ.
 
     The bound holds for every vector u and every γ > 0.
 
@@ -446,7 +446,7 @@ def second_order_bound(margin: float, hinge: float, quadratic: float, growth: fl
 
 
 def forgetron_bound(norm: float, hinge: float, budget: int) -> float:
-    """Bound the mistakes of the Forgetron: M ≤ 2‖g‖² + 4·Σℓ (A9).
+    """Bound the mistakes of the Forgetron: M ≤ 2‖g‖² + 4·Σℓ.
 
     The bound holds for a kernel with K(x, x) ≤ 1, a budget B of at least 83, and every function g
     in the feature space of the kernel with ‖g‖ ≤ ¼·√((B + 1)/ln(B + 1)).

@@ -50,7 +50,7 @@ class HoffmanConstant(NamedTuple):
 
 
 def hoffman_constant(A: npt.ArrayLike) -> HoffmanConstant:
-    """Compute Hoffman's constant of the systems A w ≤ c, for few rows (D1).
+    """Compute Hoffman's constant of the systems A w ≤ c, for few rows.
 
     Hoffman proved that there is a number H, which depends on A and not on c, such that every point
     w is at most H times as far from the set P of all solutions as its largest violation:
@@ -160,7 +160,7 @@ def _inverse_squares(rows: list[Direction]) -> Iterator[tuple[tuple[int, ...], F
 
 
 def goffin_measure(A: npt.ArrayLike) -> Interval:
-    """Compute Goffin's measure of the system A w > 0: the margin of its rows at unit length (D4).
+    """Compute Goffin's measure of the system A w > 0: the margin of its rows at unit length.
 
     The measure is
 

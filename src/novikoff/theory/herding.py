@@ -88,7 +88,7 @@ def herd(
     n_samples: int = 100,
     kernel: Function | None = None,
 ) -> Herding:
-    """Choose points whose mean is near a target, by herding (D7).
+    """Choose points whose mean is near a target, by herding.
 
     Given candidates φ_s and a target φ̄, by default the mean of the candidates, herding starts from
     w₀ = 0, or from w₀ = φ̄ with a kernel, and repeats

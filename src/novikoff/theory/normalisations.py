@@ -72,7 +72,7 @@ def compare_normalisations(
     shift: npt.ArrayLike | None = None,
     fit_intercept: bool = True,
 ) -> Normalisations:
-    """Compare R, γ, R²/γ² and the mistakes of the same data after changes of its features (B6).
+    """Compare R, γ, R²/γ² and the mistakes of the same data after changes of its features.
 
     Multiplying all x by c > 0 does not change whether the data is separable, because
     ⟨w, x⟩ + b = ⟨w/c, c·x⟩ + b. If the rules have a bias, a translation does not change it either,

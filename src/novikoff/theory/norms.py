@@ -16,7 +16,7 @@ from novikoff.theory.bounds import finite_vector
 
 
 def dual_exponent(p: float) -> float:
-    """Compute the dual exponent q of p, with 1/p + 1/q = 1 (B10).
+    """Compute the dual exponent q of p, with 1/p + 1/q = 1.
 
     The norm ‖w‖_p is (Σ|w_j|^p)^(1/p), and ‖w‖_∞ is max|w_j|. The dual norm of ℓ_p is ℓ_q: Hölder's
     inequality says ⟨w, z⟩ ≤ ‖w‖_p·‖z‖_q, with equality for some z ≠ 0 (`dual_vector`).
@@ -42,7 +42,7 @@ def dual_exponent(p: float) -> float:
 
 
 def lp_norm(w: npt.ArrayLike, p: float) -> float:
-    """Compute the norm ‖w‖_p, without overflow or underflow of intermediate results (B10).
+    """Compute the norm ‖w‖_p, without overflow or underflow of intermediate results.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def lp_norm(w: npt.ArrayLike, p: float) -> float:
 
 
 def dual_vector(w: npt.ArrayLike, p: float) -> Vector:
-    """Compute the vector z for which Hölder's inequality is an equality (B10).
+    """Compute the vector z for which Hölder's inequality is an equality.
 
     The vector has ‖z‖_q = 1 and ⟨w, z⟩ = ‖w‖_p. Its entries are
     ``z_j = sign(w_j)·(|w_j|/‖w‖_p)^(p−1)``. For p = ∞ it is ±e_j, where j is the first entry of w
@@ -137,7 +137,7 @@ def p_norm_margin(
     *,
     p: float = 2.0,
 ) -> PNormMargin:
-    """Compute the margin of a given rule, with rows measured in ℓ_p and the rule in ℓ_q (B10).
+    """Compute the margin of a given rule, with rows measured in ℓ_p and the rule in ℓ_q.
 
     Without an intercept, the margin is the least distance of a row to the hyperplane, measured in
     ℓ_p. With an intercept, the same holds for the rows [x, 1]. A rule with few nonzero weights is

@@ -28,7 +28,7 @@ def run_from_zero(
 ) -> Run:
     """Run the perceptron from zero weights until it classifies every row correctly.
 
-    The run also stops when a limit is reached. If ``aggressive``, it updates on every row (A10).
+    The run also stops when a limit is reached. If ``aggressive``, it updates on every row.
     ``reference`` is the reference w* of the trace. Ctrl-C raises KeyboardInterrupt.
     """
     rule = named(order)

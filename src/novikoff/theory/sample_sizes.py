@@ -68,7 +68,7 @@ def compare_sample_sizes(
     order: str | Sequence[int] | Order = "cyclic",
     random_state: int = 0,
 ) -> SampleSizes:
-    """Count the mistakes of the perceptron on more and more rows with the same R and γ (B9).
+    """Count the mistakes of the perceptron on more and more rows with the same R and γ.
 
     The bound R²/γ² does not contain the number of rows n. So the number of mistakes, and with it
     the number of updates, stays below one number however large the sample is. The time of an epoch

@@ -145,7 +145,7 @@ def summary(
     orders: Iterable[str | Sequence[int] | Order] | None = None,
     random_state: int = 0,
 ) -> Summary:
-    """Compare the mistake bound R²/γ² with the mistakes of the perceptron in every order (B1, B8).
+    """Compare the mistake bound R²/γ² with the mistakes of the perceptron in every order.
 
     The function decides whether the classes are separable, and runs the perceptron from zero
     weights in each order. If the classes are separable, no run makes more than ``bound`` = ⌊R²/γ²⌋

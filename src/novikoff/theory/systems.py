@@ -1,4 +1,4 @@
-"""Upper bounds on the steps of the methods for systems of linear inequalities (D1, D4, D5).
+"""Upper bounds on the steps of the methods for systems of linear inequalities.
 
 The rows have unit length. γ is the margin of the homogeneous rows: the maximum over ‖u‖ ≤ 1 of
 min_i ⟨h_i, u⟩. Each bound also holds for any γ that is too small, and is rounded up. The bound of
@@ -24,7 +24,7 @@ from novikoff.theory.rounding import (
 
 
 def agmon_rate(eta: float, condition: float) -> float:
-    """The rate of convergence of the relaxation method that projects on the farthest row (D1).
+    """The rate of convergence of the relaxation method that projects on the farthest row.
 
     Let d(w, P) be the distance of w to the polyhedron P of solutions. Each step satisfies
 
@@ -70,7 +70,7 @@ def agmon_rate(eta: float, condition: float) -> float:
 
 
 def shifted_bound(distance: float, radius: float, shift: float) -> float:
-    """Bound the steps of the relaxation method with a shift: ‖w₀ − z‖²/(δ·(2ε − δ)) (D1).
+    """Bound the steps of the relaxation method with a shift: ‖w₀ − z‖²/(δ·(2ε − δ)).
 
     Let all points of the ball of radius ε around z satisfy all rows. With η = 1 and a shift
     δ < 2ε, every step lowers ‖w − z‖² by at least δ·(2ε − δ), in every order of the rows. The bound
@@ -111,7 +111,7 @@ def shifted_bound(distance: float, radius: float, shift: float) -> float:
 
 
 def smooth_bound(margin: float, n: int) -> float:
-    """Bound the steps of the smooth perceptron with the entropy prox function: 2√(2 ln n)/γ (D4).
+    """Bound the steps of the smooth perceptron with the entropy prox function: 2√(2 ln n)/γ.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def smooth_bound(margin: float, n: int) -> float:
 
 
 def smooth_euclidean_bound(margin: float, norm: float) -> float:
-    """Bound the steps of the smooth perceptron with the Euclidean prox function: 2‖H‖₂/γ (D4).
+    """Bound the steps of the smooth perceptron with the Euclidean prox function: 2‖H‖₂/γ.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ def smooth_euclidean_bound(margin: float, norm: float) -> float:
 
 
 def primal_dual_bound(margin: float, norm: float, factor: float = math.e) -> tuple[float, float]:
-    """Bound the runs of the primal-dual smooth perceptron, and the steps of each run (D4).
+    """Bound the runs of the primal-dual smooth perceptron, and the steps of each run.
 
     There are at most 1 + log_Γ(1/γ) runs, and each run has at most 2√2·‖H‖₂/γ steps.
 
@@ -209,7 +209,7 @@ def primal_dual_bound(margin: float, norm: float, factor: float = math.e) -> tup
 
 
 def rescaling_bound(margin: float, p: int) -> float:
-    """Bound the rescalings of the rescaled perceptron in dimension p (D5).
+    """Bound the rescalings of the rescaled perceptron in dimension p.
 
     The bound is
 
@@ -248,7 +248,7 @@ def rescaling_bound(margin: float, p: int) -> float:
 
 
 def doubling_bound(x: npt.ArrayLike) -> float:
-    """Bound the rescalings of the projection and rescaling algorithm: log₂(1/Π x_i) (D5).
+    """Bound the rescalings of the projection and rescaling algorithm: log₂(1/Π x_i).
 
     Parameters
     ----------

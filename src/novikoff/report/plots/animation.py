@@ -1,4 +1,4 @@
-"""The perceptron's run as a film: one picture for each update (B3, E2)."""
+"""The perceptron's run as a film: one picture for each update."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def animate(
     interval: int = 700,
     figure: Figure | None = None,
 ) -> FuncAnimation:
-    """Show the run of a `novikoff.Perceptron` on two features, update by update (B3, E2).
+    """Show the run of a `novikoff.Perceptron` on two features, update by update.
 
     A picture shows the row of the update in a ring, the boundary before it (dotted) and after it
     with its half-planes and w, and a cross on each row that is a mistake now. If the rows are

@@ -51,7 +51,7 @@ class PlaneView(NamedTuple):
 
 @dataclass(eq=False, repr=False)
 class BoundaryDisplay(style.Display):
-    """The boundary f(x) = 0 between its half-planes, the rows, the nearest and the mistakes (E2).
+    """The boundary f(x) = 0 between its half-planes, the rows, the nearest and the mistakes.
 
     Two features are the two axes. One feature is an axis, and the rows are spread at random
     beside it. More features are seen in the plane of w and the widest spread of the rows

@@ -1,4 +1,4 @@
-"""Pictures of a run: mistakes with their bound, the proof, and the pocket (B1, B3, E2)."""
+"""Pictures of a run: mistakes with their bound, the proof, and the pocket."""
 
 from __future__ import annotations
 
@@ -348,7 +348,7 @@ class ProofDisplay(style.Display):
 
 @dataclass(eq=False, repr=False)
 class PocketDisplay(style.Display):
-    """The mistakes of the pocket's rule against updates, and below them the proved bound (A6, E2).
+    """The mistakes of the pocket's rule against updates, and below them the proved bound.
 
     Examples
     --------

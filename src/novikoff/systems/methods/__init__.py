@@ -1,4 +1,4 @@
-"""Classical methods for systems of linear inequalities, by name (D1–D5).
+"""Classical methods for systems of linear inequalities, by name.
 
 Every method has the form ``method(A, c, *, w0, limits, trace, …) -> Attempt``. It proposes a point
 with A w ≤ c, or multipliers that prove A w ≤ c infeasible. A method may be slow, and it may find

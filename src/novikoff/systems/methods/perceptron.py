@@ -25,7 +25,7 @@ def perceptron_method(
     order: str | Sequence[int] | Indices | Order = "permuted",
     seed: int = 0,
 ) -> Attempt:
-    """The perceptron on the homogeneous rows: if ⟨h_i, u⟩ ≤ 0, u ← u + h_i (D2).
+    """The perceptron on the homogeneous rows: if ⟨h_i, u⟩ ≤ 0, u ← u + h_i.
 
     Guarantee: the rows h_i of `UnitRows` have length 1. If their margin is γ > 0, there are at most
     1/γ² steps in every order (`theory.unit_ball_bound`). After t steps, u/t is a convex combination
@@ -74,7 +74,7 @@ def von_neumann(
     limits: Limits | None = None,
     trace: bool = False,
 ) -> Attempt:
-    """Von Neumann's algorithm: move a convex combination of the rows towards the origin (D4).
+    """Von Neumann's algorithm: move a convex combination of the rows towards the origin.
 
         j = argmin ⟨h_i, u⟩:    u ← the point nearest to 0 on the segment from u to h_j
 

@@ -48,7 +48,7 @@ def relaxation_method(
     shift: float | Literal["halving"] = "halving",
     seed: int = 0,
 ) -> Attempt:
-    """The relaxation method: move w towards the half-space of a violated row, repeatedly (D1).
+    """The relaxation method: move w towards the half-space of a violated row, repeatedly.
 
         r = (⟨a_i, w⟩ − c_i)/‖a_i‖ > 0:    w ← w − η·(r + δ)·a_i/‖a_i‖
 
@@ -202,7 +202,7 @@ def spingarn(
     limits: Limits | None = None,
     trace: bool = False,
 ) -> Attempt:
-    """Spingarn's method: project on all half-spaces at once, and take the mean (D4).
+    """Spingarn's method: project on all half-spaces at once, and take the mean.
 
         r_i = max(0, ⟨a_i, x − ȳ⟩ + α_i − c_i),    α ← r,    ȳ ← (1/n)·Σ r_i·a_i,    x ← x − ȳ
 

@@ -32,7 +32,7 @@ def rescaled(
     limits: Limits | None = None,
     trace: bool = False,
 ) -> Attempt:
-    """The rescaled perceptron: stretch the space along a row that limits all solutions (D5).
+    """The rescaled perceptron: stretch the space along a row that limits all solutions.
 
     Let the rows have unit length, and let N updates, x_j·N of them on row j, have the sum u. Then
     every unit solution z has ⟨a_j, z⟩ ≤ δ = (‖u‖/N)/x_j. Once δ ≤ 1/√(6p), the rescaling
@@ -102,7 +102,7 @@ def dunagan_vempala(
     trace: bool = False,
     seed: int = 0,
 ) -> Attempt:
-    """Dunagan and Vempala's algorithm: stretch the space along a random direction, improved (D5).
+    """Dunagan and Vempala's algorithm: stretch the space along a random direction, improved.
 
     Let the rows have unit length in dimension p, and let σ = 1/(32p). Each round has three parts.
 
@@ -173,7 +173,7 @@ def projection_rescaling(
     limits: Limits | None = None,
     trace: bool = False,
 ) -> Attempt:
-    """The projection and rescaling algorithm: find x > 0 in a subspace or its complement (D5).
+    """The projection and rescaling algorithm: find x > 0 in a subspace or its complement.
 
     The subspace is L = range(H), its complement L^⊥. P projects on D·L, where the diagonal matrix D
     starts as the identity. The smooth perceptron with P in place of H ends in one of two ways. It

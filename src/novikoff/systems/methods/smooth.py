@@ -23,7 +23,7 @@ def smooth(
     trace: bool = False,
     prox: Literal["entropy", "euclidean"] = "entropy",
 ) -> Attempt:
-    """The smooth perceptron: maximise a minimum over the rows, smoothed less at each step (D4).
+    """The smooth perceptron: maximise a minimum over the rows, smoothed less at each step.
 
         φ_μ(y) = −½‖y‖² + min over x ∈ Δ of ⟨Hy, x⟩ + μ·d(x)
 
@@ -82,7 +82,7 @@ def smooth_primal_dual(
     trace: bool = False,
     factor: float = math.e,
 ) -> Attempt:
-    """The primal-dual smooth perceptron: runs of `smooth`; each starts where the last ended (D4).
+    """The primal-dual smooth perceptron: runs of `smooth`; each starts where the last ended.
 
     The Euclidean `smooth` runs from x̂ until ‖Hᵀx‖ ≤ ‖Hᵀx̂‖/Γ; the next run starts from x̂ = x.
 
