@@ -351,8 +351,7 @@ def verdict_sentence(verdict: Verdict) -> str:
     if proof is None:
         return f"{verdict.kind}: {text}"
     bias = "with a bias" if proof.fit_intercept else "through the origin"
-    others = "the rest" if proof.negative is None else repr(proof.negative)
-    setting = f"{bias}, {proof.n:,} × {proof.d:,}, {proof.positive!r} against {others}"
+    setting = f"{bias}, {proof.n:,} × {proof.d:,}, {proof.positive!r} against {_negative(proof)}"
     return f"{verdict.kind}: {text} ({setting})"
 
 
@@ -388,7 +387,7 @@ def bound_in_table(count: int) -> str:
     >>> bound_in_table(206)
     'perceptron: at most 206 mistakes'
     """
-    return f"perceptron: at most {large(count)} mistake{'' if count == 1 else 's'}"
+    return f"perceptron: {_at_most(count)}"
 
 
 def mistakes_of_any_run(bound: int) -> str:
@@ -422,41 +421,43 @@ def bound_clause(count: int | None) -> str:
     """
     if count is None:
         return ""
-    return f"the perceptron makes at most {large(count)} mistake{'' if count == 1 else 's'}"
+    return f"the perceptron makes {_at_most(count)}"
+
+
+def _at_most(count: int) -> str:
+    return f"at most {large(count)} mistake{'' if count == 1 else 's'}"
 
 
 def _logistic_lines(verdict: Verdict) -> Iterator[tuple[str, str]]:
     """The lines about the estimates of a logistic regression, each with its heading."""
-    fates, columns = verdict.logistic, verdict.responsible_columns
-    if fates is None:
+    estimates, columns = verdict.logistic, verdict.responsible_columns
+    if estimates is None:
         yield "logistic", _LOGISTIC[verdict.kind] + _NOT_DETERMINED[verdict.kind]
         return
-    named = {
-        str(fate): [str(name) for name in fates if fates[name] == fate]
-        for fate in {*fates.values()}
-    }
+    named: dict[str, list[str]] = {}
+    for name, estimate in estimates.items():
+        named.setdefault(estimate, []).append(str(name))
     signed = [
-        f"{name} → {'+∞' if fate == '+inf' else '−∞'}"
-        for name, fate in fates.items()
-        if fate in ("+inf", "-inf")
+        f"{name} → {'+∞' if estimate == '+inf' else '−∞'}"
+        for name, estimate in estimates.items()
+        if estimate in ("+inf", "-inf")
     ]
     proof = verdict.certificate
-    intercept = str([*fates][-1]) if proof is not None and proof.fit_intercept else None
+    intercept = str([*estimates][-1]) if proof is not None and proof.fit_intercept else None
     parts = [first_few(signed, len(signed))] if signed else []
-    for fate, what in (("either sign", "either sign"), ("undecided", "not decided")):
-        if fate in named:
-            parts.append(f"{what}: {_unsigned(named[fate], intercept)}")
-    texts = [": ".join([_LOGISTIC[verdict.kind], *["; ".join(parts)][: len(parts)]])]
-    for fate, what in (
+    for estimate, what in (("either sign", "either sign"), ("undecided", "not decided")):
+        if estimate in named:
+            parts.append(f"{what}: {_unsigned(named[estimate], intercept)}")
+    which = f": {'; '.join(parts)}" if parts else ""
+    yield "logistic", f"{_LOGISTIC[verdict.kind]}{which}"
+    for estimate, what in (
         ("aliased", "aliased (linearly dependent on the columns before, left out)"),
         ("reference", "reference levels"),
     ):
-        if fate in named:
-            texts.append(f"{what}: {first_few(named[fate], len(named[fate]))}")
+        if estimate in named:
+            yield "", f"{what}: {first_few(named[estimate], len(named[estimate]))}"
     if columns:
-        texts.append(finite_without(columns))
-    for k, text in enumerate(texts):
-        yield "" if k else "logistic", text
+        yield "", finite_without(columns)
 
 
 def _unsigned(names: Sequence[str], intercept: str | None) -> str:
@@ -680,7 +681,7 @@ def _stated_hyperplane(proof: Certificate | ErrorBound) -> str:
 
 
 def _negative(proof: Certificate | ErrorBound) -> str:
-    return "all others" if proof.negative is None else repr(proof.negative)
+    return "the rest" if proof.negative is None else repr(proof.negative)
 
 
 def _extent(proof: Certificate | ErrorBound) -> str:

@@ -229,7 +229,7 @@ def fit_as_html(problem: Labelled) -> None:
 
 @claim(
     partial(labelled, styles=TAME, most_classes=3),
-    sentences=["perceptron: at most {}", "fewest mistakes: {}", ", proved"],
+    sentences=["fewest mistakes: {}", ", proved"],
     problems=15,
 )
 @unless_refused

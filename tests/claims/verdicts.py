@@ -188,7 +188,7 @@ def geometric_margin(problem: Labelled) -> None:
 @claim(
     labelled,
     covers=["Verdict.mistake_bound", "bounds.mistake_bound"],
-    sentences=["the perceptron makes at most {} mistake", "{}, proved", " is at most {}"],
+    sentences=["at most {} mistake{}", "{}, proved", " is at most {}"],
 )
 def mistake_bound(problem: Labelled) -> None:
     """No run from zero makes more mistakes than ⌊R²/γ²⌋, and the number is not below that."""

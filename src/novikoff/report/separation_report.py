@@ -70,7 +70,8 @@ def separation_json(study: SeparationStudy) -> str:
         "kind": separation.kind,
         "exists": separation.exists,
         "coefficients": [
-            {"name": str(name), "estimate": fate} for name, fate in separation.coefficients.items()
+            {"name": str(name), "estimate": estimate}
+            for name, estimate in separation.coefficients.items()
         ],
         "separated": {
             "count": len(at),

@@ -248,7 +248,7 @@ class Report:
         return {"clean": converged, **body, "returned": returned, "period": period}
 
     def _case_json(self, case: Case) -> dict[str, object]:
-        verdict, fates = case.verdict, case.verdict.logistic
+        verdict, estimates = case.verdict, case.verdict.logistic
         separated = self.rows(np.arange(0))
         if verdict.kind == "quasi-separable":  # of a cluster, only their number is known
             separated = replace(self.rows(verdict.separated_rows), count=verdict.n_separated)
@@ -265,7 +265,7 @@ class Report:
             "scaled": case.scaled and _margin_json(case.scaled),
             "support": asdict(self.rows(verdict.support)),
             "separated": asdict(separated),
-            "logistic": fates and {str(name): fate for name, fate in fates.items()},
+            "logistic": estimates and {str(name): known for name, known in estimates.items()},
             "aliased": verdict.aliased and [str(name) for name in verdict.aliased],
             "responsible_columns": verdict.responsible_columns,
             "errors": case.mistakes,
