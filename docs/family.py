@@ -118,7 +118,7 @@ def machine(stream: Stream) -> tuple[None, Any]:
 
 LEARNERS: dict[str, Callable[[Stream], tuple[int | None, Any]]] = {
     "`Perceptron`": ours(lambda d: nv.Perceptron()),
-    "`Perceptron`, averaged": ours(lambda d: nv.Perceptron(average="averaged")),
+    "`Perceptron`, averaged": ours(lambda d: nv.Perceptron(average=True)),
     "`PassiveAggressive`": ours(lambda d: nv.PassiveAggressive(C=0.01)),
     "`PNormPerceptron`, p = 2·ln d": ours(lambda d: nv.PNormPerceptron(max(2.0, 2 * math.log(d)))),
     "`SecondOrderPerceptron`": ours(lambda d: nv.SecondOrderPerceptron()),

@@ -10,6 +10,7 @@ NAMES: dict[str, str] = {
     "data": "reads files into arrays",
     "orders": "index rules: which row comes next",
     "bounds.finite_vector": "checks an argument",
+    "bounds.require_positive": "checks arguments",
     "export_onnx": "writes a model to a file",
     "load": "reads a model from a file",
     "save": "writes a model to a file",

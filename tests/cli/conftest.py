@@ -30,7 +30,7 @@ WIDE = "1000"  # a terminal of this many columns, so that no line of a report is
 
 
 PROGRESS = re.compile(r"^novikoff: \d+ s: .*\n", re.MULTILINE)
-COMPILING = "novikoff: compiling for the first time, about 3 s\n"
+COMPILING = "novikoff: compiling for the first time, which takes a few seconds\n"
 
 
 @dataclass(frozen=True)

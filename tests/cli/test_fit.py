@@ -353,7 +353,7 @@ def test_a_run_that_cycles_says_so(files: Files, tmp_path: Path) -> None:
 def test_the_average_of_all_weights(files: Files, tmp_path: Path) -> None:
     words = ("--no-verdict", "--average", "--order", "cyclic", "--epochs", "3", "--scale", "none")
     body = report(files.cancer, *words, "--out", tmp_path)
-    data, same = nv.data.read(files.cancer), nv.Perceptron(order="cyclic", average="averaged")
+    data, same = nv.data.read(files.cancer), nv.Perceptron(order="cyclic", average=True)
     with pytest.warns(ConvergenceWarning):
         same.set_params(max_epochs=3).fit(data.X, data.y)
     assert np.array_equal(nv.load(tmp_path / "cancer.novikoff").coef_, same.coef_)

@@ -94,7 +94,7 @@ def test_the_model_predicts_and_tells_what_it_is(rows: Path, tmp_path: Path) -> 
     assert done.line("model") == str(model)
     assert len(inside("predict", model, rows).out.splitlines()) == 3001
     assert "high, low, other" in inside("info", model).line("classes")
-    learner = nv.Perceptron(average="averaged")
+    learner = nv.Perceptron(average=True)
     list(nv.stream(rows, learner))
     saved = nv.load(model)
     assert saved.coef_.tobytes() == learner.coef_.tobytes()

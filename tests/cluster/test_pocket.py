@@ -177,7 +177,7 @@ def test_a_step_leaves_the_hyperplane_to_the_better_side() -> None:
 @pytest.mark.parametrize(
     ("learner", "weights", "complaint"),
     [
-        (nv.Perceptron(average="averaged"), None, "average must be False for rows on a cluster"),
+        (nv.Perceptron(average=True), None, "average must be False for rows on a cluster"),
         (nv.Perceptron(order="max_residual"), None, "order must be a name"),
         (nv.PassiveAggressive(), None, "does not learn from rows of a cluster"),
         (nv.Pocket(warm_start=True), None, "warm_start must be False for rows on a cluster"),

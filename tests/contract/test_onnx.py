@@ -75,7 +75,7 @@ MODELS: dict[str, Callable[[], Model]] = {
         if not name.startswith(("one class", "no features", "pocket ovr", *NOT_LINEAR))
     },
     "ovo many": lambda: perceptron(multi_class="ovo").fit(GRID, FOUR),
-    "ovr many": lambda: perceptron(average="averaged").fit(GRID, FOUR),
+    "ovr many": lambda: perceptron(average=True).fit(GRID, FOUR),
 }
 
 

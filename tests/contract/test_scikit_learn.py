@@ -43,7 +43,7 @@ CONFIGURATIONS = [
     ),
     nv.Perceptron(
         order="cyclic",
-        average="averaged",
+        average=True,
         multi_class="ovo",
         threshold=0.5,
         trace=True,

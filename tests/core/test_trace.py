@@ -90,7 +90,7 @@ def test_the_weights_and_their_average_after_each_update(storage: Any, fit_inter
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 part.fit(X, case.signs)
-                mean = clone(part).set_params(average="averaged").fit(X, case.signs)
+                mean = clone(part).set_params(average=True).fit(X, case.signs)
             assert trace.weights(t).tolist() == [*part.coef_[0], *part.intercept_]
             assert np.allclose(trace.average(t), [*mean.coef_[0], *mean.intercept_])
     assert (trace.weights()[[0, 2]] == [trace.weights(0), trace.weights(2)]).all()

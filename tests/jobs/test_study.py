@@ -87,7 +87,7 @@ def test_scaling_is_mean_zero_and_variance_one(centre: bool) -> None:
     spread = np.asarray(sparse.toarray(), dtype=np.float64).std(axis=0)
     np.testing.assert_allclose(spread, [1.0, 1.0, 0.0], atol=1e-12)
     W = rng.normal(size=(4, 2))
-    back = Scaling.of(X, centre=centre).back(W)
+    back = Scaling.of(X, centre=centre).to_original(W)
     np.testing.assert_allclose(X @ back[:-1] + back[-1], scaled @ W[:-1] + W[-1], atol=1e-9)
 
 

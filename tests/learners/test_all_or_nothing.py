@@ -6,7 +6,7 @@ import copy
 import pickle
 import warnings
 from collections.abc import Callable, Hashable, Iterator
-from typing import Any, Literal, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -83,7 +83,7 @@ def test_a_failed_first_call_leaves_nothing_behind(fail: Call) -> None:
     assert clf.coef_.shape == (1, 2)
 
 
-@pytest.mark.parametrize("average", [False, "averaged"])
+@pytest.mark.parametrize("average", [False, True])
 @pytest.mark.parametrize(
     "fail",
     [
@@ -95,9 +95,7 @@ def test_a_failed_first_call_leaves_nothing_behind(fail: Call) -> None:
     ],
     ids=["NaN", "infinity in fit", "infinity in an example", "beyond float64", "unknown label"],
 )
-def test_a_failed_later_call_changes_nothing(
-    fail: Call, average: Literal[False, "averaged"]
-) -> None:
+def test_a_failed_later_call_changes_nothing(fail: Call, average: bool) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         clf = nv.Perceptron(average=average, max_epochs=2, trace=True).fit(X, Y)
@@ -164,11 +162,9 @@ def test_ctrl_c_in_training_leaves_what_was_learned() -> None:
     assert (clf.n_updates_, clf.n_iter_, clf.converged_) == (twin.n_updates_, 2, False)
 
 
-@pytest.mark.parametrize("average", [False, "averaged"])
+@pytest.mark.parametrize("average", [False, True])
 @pytest.mark.parametrize("trace", [False, True], ids=str)
-def test_rules_that_ctrl_c_finds_unbegun_are_not_run(
-    trace: Any, average: Literal[False, "averaged"]
-) -> None:
+def test_rules_that_ctrl_c_finds_unbegun_are_not_run(trace: Any, average: bool) -> None:
     labels = np.arange(60) % 20
     order = StopsAt(1)
     clf = nv.Perceptron(order=order, multi_class="ovo", average=average, trace=trace)

@@ -33,7 +33,7 @@ KINDS = [kind for name in nv.__all__ if hasattr(kind := getattr(nv, name), "lear
 UNUSUAL: list[OnlineLearner] = [
     nv.PNormPerceptron(7.5, multi_class="ovo"),
     nv.SecondOrderPerceptron(0.1, multi_class="ovo"),
-    nv.KernelPerceptron("poly", average="averaged", multi_class="ovo"),
+    nv.KernelPerceptron("poly", average=True, multi_class="ovo"),
     nv.Forgetron(5, kernel="linear", multi_class="ovo"),
 ]
 LEARNERS = [*(kind() for kind in KINDS), *UNUSUAL]
@@ -200,9 +200,7 @@ def test_weights_are_factors_on_the_steps_as_in_the_perceptron(
     for one, two in zip(plain.trace_, others[0].trace_, strict=True):
         assert one.squared_norm.tolist() == two.squared_norm.tolist()
     for clf in kinds[:2]:
-        clf.set_params(average="averaged", warm_start=False).fit(
-            INTEGERS, labels, sample_weight=weights
-        )
+        clf.set_params(average=True, warm_start=False).fit(INTEGERS, labels, sample_weight=weights)
     np.testing.assert_allclose(
         plain.model_.scores(PROBE), others[0].model_.scores(PROBE), rtol=1e-9, atol=1e-9
     )
@@ -348,8 +346,8 @@ CHANGES: list[tuple[StateLearner, dict[str, Any]]] = [
     (nv.Forgetron(), {"kernel": "linear"}),
     (nv.KernelPerceptron(), {"gamma": 7.0}),
     (nv.Perceptron(), {"multi_class": "ovo"}),
-    (nv.PassiveAggressive(), {"average": "averaged"}),
-    (nv.KernelPerceptron(average="averaged"), {"average": False}),
+    (nv.PassiveAggressive(), {"average": True}),
+    (nv.KernelPerceptron(average=True), {"average": False}),
     (nv.PNormPerceptron(), {"fit_intercept": False}),
 ]
 

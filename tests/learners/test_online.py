@@ -6,7 +6,7 @@ import copy
 import pickle
 import warnings
 from collections.abc import Hashable
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -33,11 +33,11 @@ def test_dicts_one_by_one_are_a_stream_of_rows(
     """`test_family` and `test_model` test vectors, and every scheme."""
     X, y = digits
     X, y, classes = X[y < 4], y[y < 4], np.arange(4)
-    one = nv.Perceptron(average="averaged", multi_class="ovo", threshold=5.0)
+    one = nv.Perceptron(average=True, multi_class="ovo", threshold=5.0)
     one.partial_fit(X[:1], y[:1], classes=classes)
     for x, label in zip(X[1:], y[1:], strict=True):
         one.learn_one(dict(enumerate(x)), label)
-    rows = nv.Perceptron(average="averaged", multi_class="ovo", threshold=5.0)
+    rows = nv.Perceptron(average=True, multi_class="ovo", threshold=5.0)
     for part in np.array_split(np.arange(len(X)), 5):
         rows.partial_fit(X[part], y[part], classes=classes)
     np.testing.assert_allclose(one.coef_, rows.coef_, rtol=1e-9, atol=1e-12)
@@ -206,9 +206,9 @@ def test_bad_weights_of_classes_are_rejected_by_single_steps(weight: float) -> N
     assert clf.classes_.tolist() == [1]
 
 
-@pytest.mark.parametrize("average", [False, "averaged"])
+@pytest.mark.parametrize("average", [False, True])
 def test_a_class_of_weight_zero_takes_no_part_in_single_steps(
-    average: Literal[False, "averaged"],
+    average: bool,
 ) -> None:
     rng = np.random.default_rng(5)
     X, y = rng.normal(size=(80, 3)), rng.integers(0, 3, 80)

@@ -21,7 +21,7 @@ from tests.cases import case_named
 RAW, GROWERS = load_wine(return_X_y=True)
 
 
-@pytest.mark.parametrize("average", [False, "averaged"])
+@pytest.mark.parametrize("average", [False, True])
 @pytest.mark.parametrize("multi_class", ["ovr", "ovo"])
 def test_the_rule_is_that_of_standardised_rows_for_the_rows_as_given(
     average: Any, multi_class: str

@@ -98,7 +98,13 @@ BAD_CALLS: dict[str, Callable[[], object]] = {
     "'h' → 'x' of weight 1.0 leads to an input": lambda: Network.from_edges(
         [("h", "x", 1)], inputs=["x"]
     ),
-    "activation 'relu'": lambda: Network.from_edges([("a", "b", 1)], activation="relu"),
+    "'a' → 'b' of weight inf must have a finite weight": lambda: Network.from_edges(
+        [("a", "b", math.inf)]
+    ),
+    "'a' has the bias nan": lambda: Network.from_edges([("a", "b", 1)], biases={"a": math.nan}),
+    "activation 'relu', which is none of": lambda: Network.from_edges(
+        [("a", "b", 1)], activation="relu"
+    ),
     "Layer 2 has weights of shape": lambda: Network.from_layers([([[1]], [0]), ([[1, 1]], [0])]),
     "at least one layer": lambda: Network.from_layers([]),
     "start must be 5 finite numbers": lambda: Network.xor().settle([0]),

@@ -20,7 +20,7 @@ river = pytest.importorskip("river.linear_model", reason="river is in the extra 
 OURS = [kind for name in nv.__all__ if hasattr(kind := getattr(nv, name), "learn_one")]
 LEARNERS: dict[str, Callable[[], Any]] = {
     **{kind.__name__: kind for kind in OURS},
-    "ours averaged": lambda: nv.Perceptron(average="averaged"),
+    "ours averaged": lambda: nv.Perceptron(average=True),
     "river perceptron": river.Perceptron,
     "river passive-aggressive": river.PAClassifier,
     "scikit-learn perceptron": linear_model.Perceptron,

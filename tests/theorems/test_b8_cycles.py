@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 import novikoff as nv
+from novikoff.core.periods import Repetition
 from novikoff.core.rows import Vector
-from novikoff.core.runs import Repetition
 from novikoff.core.trace import Trace
 
 XOR_X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])

@@ -43,4 +43,5 @@ def _compiled(loops: tuple[Any, ...]) -> int:
 @cache
 def announce_compilation() -> None:
     """Print the message once in a process."""
-    print("novikoff: compiling for the first time, about 3 s", file=sys.stderr, flush=True)
+    message = "novikoff: compiling for the first time, which takes a few seconds"
+    print(message, file=sys.stderr, flush=True)

@@ -93,11 +93,11 @@ def fit_model(
     if not isinstance(fitted, LinearModel):
         raise TypeError(f"A {type(model).__name__} cannot be mapped back from scaled features.")
     scaled, scaling = standardise(rows)
-    fitted.W = scaling.forth(fitted.W)
+    fitted.W = scaling.to_scaled(fitted.W)
     run = fitted.train(scaled, codes, plan, sample_weight)
-    back = scaling.back_model(fitted)
-    separates = run.converged and is_correct(back, rows, codes, threshold, sample_weight)
-    return Fit(cast(M, back), run, scaled, separates)
+    original = scaling.model_to_original(fitted)
+    separates = run.converged and is_correct(original, rows, codes, threshold, sample_weight)
+    return Fit(cast(M, original), run, scaled, separates)
 
 
 def is_correct(
@@ -132,7 +132,7 @@ class Scaling:
     >>> scaling = Scaling.of(X, centre=True)
     >>> scaling.apply(X).tolist()
     [[-1.0, 7.0], [1.0, 7.0]]
-    >>> scaling.back(np.array([[2.0], [1.0], [0.0]])).ravel().tolist()
+    >>> scaling.to_original(np.array([[2.0], [1.0], [0.0]])).ravel().tolist()
     [2.0, 1.0, -4.0]
     """
 
@@ -166,30 +166,30 @@ class Scaling:
         return scaled
 
     @property
-    def matters(self) -> bool:
+    def is_far_from_standard(self) -> bool:
         """Whether some column is far from mean 0 and variance 1."""
         return bool(((np.abs(np.log2(self.scale)) > 1.0) | (np.abs(self.mean) > self.scale)).any())
 
-    def forth(self, W: Vector) -> Vector:
+    def to_scaled(self, W: Vector) -> Vector:
         """Convert weights for original rows to weights for standardised rows with equal scores."""
         scaled = W.copy()
         scaled[-1] += self.mean @ scaled[:-1]
         scaled[:-1] *= self.scale[:, None]
         return scaled
 
-    def back(self, W: Vector) -> Vector:
+    def to_original(self, W: Vector) -> Vector:
         """Convert weights for standardised rows to weights for original rows with equal scores."""
         given = W.copy()
         given[:-1] /= self.scale[:, None]
         given[-1] -= self.mean @ given[:-1]
         return given
 
-    def back_model(self, model: LinearModel) -> LinearModel:
+    def model_to_original(self, model: LinearModel) -> LinearModel:
         """Convert a model for standardised features to a model for original features."""
         given = model.copy()
-        given.W = self.back(model.W)
+        given.W = self.to_original(model.W)
         if model.averages:
-            given.weighted = self.back(model.weighted)
+            given.weighted = self.to_original(model.weighted)
         return given
 
 

@@ -115,7 +115,7 @@ class KernelModel(StateModel):
         del self._rows, self._scores, self._counts, self._late, self._acts
 
     def learn_one(
-        self, columns: Indices, values: Vector, code: int, numbers: Vector, factor: float = 1.0
+        self, columns: Indices, values: Vector, code: int, update_array: Vector, factor: float = 1.0
     ) -> tuple[Vector, int]:
         """Learn one example; see `Model.learn_one`."""
         row = self._row(columns, values)

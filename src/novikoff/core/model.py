@@ -13,7 +13,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import InitVar, dataclass, field, replace
 from functools import cache
-from itertools import product
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, cast
 
 import numpy as np
@@ -28,11 +27,8 @@ from novikoff.errors import OutOfRangeError
 if TYPE_CHECKING:
     from novikoff.core.orders import Order
     from novikoff.core.runs import Plan, Run
-    from novikoff.core.sweep import Counts
     from novikoff.core.updates import Update
 
-# The largest number of rows of a stream whose scores are kept at the same time.
-MAX_SCORES = 1 << 14
 TOO_LARGE = "The score of x, or an update by it, is beyond the range of float64: scale x down."
 
 
@@ -207,14 +203,14 @@ class Model(ABC):
 
     @abstractmethod
     def learn_one(
-        self, columns: Indices, values: Vector, code: int, numbers: Vector, factor: float = 1.0
+        self, columns: Indices, values: Vector, code: int, update_array: Vector, factor: float = 1.0
     ) -> tuple[Vector, int]:
         """Learn one example; return its scores before the update, and the number of updated rules.
 
-        If ``columns`` is empty, ``values`` is a dense vector. ``code`` is the class. ``numbers`` is
-        the update rule of a linear model (`novikoff.core.updates.update_as_array`). The step is
-        multiplied by ``factor``. If a number would leave the range of float64, ValueError is raised
-        and nothing is learned.
+        If ``columns`` is empty, ``values`` is a dense vector. ``code`` is the class. The update
+        rule of a linear model is ``update_array`` (`novikoff.core.updates.update_as_array`). The
+        step is multiplied by ``factor``. If a number would leave the range of float64, ValueError
+        is raised and nothing is learned.
         """
 
     def _check_rows(self, X: Matrix) -> Rows:
@@ -237,26 +233,27 @@ class Model(ABC):
     def with_features(self, n_features: int) -> Self:
         """Return the model for more features, with weights 0, or for fewer features."""
         grown = replace(self, n_features=n_features, support=None)
-        n_kept = min(self.n_features, n_features)
-        shared, whole = (slice(n_kept), slice(n_kept)), (slice(None), slice(None))
-        bias = slice(n_features, None), slice(self.n_features, None)
-        places = {"d": [shared], "p": [shared, bias]}  # (new, old) slices along an axis
+        kept = np.arange(min(self.n_features, n_features))
+        # The places along an axis of features, or of weights: in the new array and in the old one.
+        new_places = {"d": kept, "p": np.append(kept, n_features)}
+        old_places = {"d": kept, "p": np.append(kept, self.n_features)}
         for name, array in self.state.items():
-            if not places.keys() & {*self.shapes[name]}:
+            if not new_places.keys() & {*self.shapes[name]}:
                 setattr(grown, name, array)
                 continue
-            for part in product(*(places.get(letter, [whole]) for letter in self.shapes[name])):
-                new_place, old_place = zip(*part, strict=True)
-                grown.state[name][new_place] = array[old_place]
+            axes = [*zip(self.shapes[name], map(np.arange, array.shape), strict=True)]
+            new = [new_places.get(letter, whole) for letter, whole in axes]
+            old = [old_places.get(letter, whole) for letter, whole in axes]
+            grown.state[name][np.ix_(*new)] = array[np.ix_(*old)]
         grown.totals = self.totals.copy()
         if isinstance(self.support, np.ndarray):
             grown.support = np.zeros((len(self.support), n_features))
-            grown.support[:, :n_kept] = self.support[:, :n_kept]
+            grown.support[:, : len(kept)] = self.support[:, : len(kept)]
         elif self.support is not None:
             import scipy.sparse as sp  # imported here because dense data does not need it
 
-            padding = sp.csr_array((self.support.shape[0], n_features - n_kept))
-            grown.support = sp.csr_array(sp.hstack([self.support[:, :n_kept], padding]))
+            padding = sp.csr_array((self.support.shape[0], n_features - len(kept)))
+            grown.support = sp.csr_array(sp.hstack([self.support[:, : len(kept)], padding]))
         return grown
 
     def with_class(self, label: Hashable) -> Self:
@@ -274,6 +271,7 @@ class Model(ABC):
             grown_labels: list[str] = sorted([*labels, cast(str, label)])
         except TypeError:
             grown_labels = []
+        # Reject NaN, and mixtures of labels that NumPy would turn into text.
         if not grown_labels or np.array(grown_labels).tolist() != grown_labels or label != label:
             raise ValueError(f"The label {label!r} cannot be compared with the labels {labels}.")
         grown = replace(self, classes=np.array(grown_labels))
@@ -421,7 +419,8 @@ class LinearModel(Model):
             the row, or −1 for a tie. The average is not used, even if it predicts in the end. For a
             row whose factor is 0, the code is the class of the row itself.
         """
-        from novikoff.core.sweep import check_range
+        from novikoff.core.runs import learn_piece
+        from novikoff.core.sweep import Counts, check_range
         from novikoff.core.updates import perceptron
 
         rows = self._check_rows(X)
@@ -430,9 +429,11 @@ class LinearModel(Model):
             touched = np.append(np.unique(X.indices), self.n_features)
         before = {name: array[touched].copy() for name, array in self.state.items()}
         totals = self.totals.copy()
+        counts = Counts.blank(0, 0, self.n_rules)
+        counts = counts._replace(totals=self.totals, weighted=self.weighted)
         rule = perceptron() if update is None else update
         try:
-            predicted, counts = self._sweep(rows, codes.astype(np.int64), rule, sample_weight)
+            predicted = learn_piece(rows, codes, self.scheme, rule, self.W, counts, sample_weight)
             check_range(self.W[touched], counts)
         except BaseException:
             self.totals[:] = totals
@@ -442,44 +443,13 @@ class LinearModel(Model):
         self.radius = max(self.radius, rows.radius)
         return predicted
 
-    def _sweep(
-        self, rows: Rows, codes: Indices, update: Update, sample_weight: Vector | None
-    ) -> tuple[Indices, Counts]:
-        """Show each row to all rules; returns the classes predicted before, and the counts."""
-        from novikoff.core.runs import ENTRIES_PER_CALL
-        from novikoff.core.sweep import Counts, sweep, sweep_classes, trace_buffer
-
-        epoch = np.arange(rows.n) if sample_weight is None else np.flatnonzero(sample_weight)
-        factors = np.empty(0) if sample_weight is None else sample_weight
-        unlimited, active = np.iinfo(np.int64).max, np.ones(self.n_rules, dtype=np.bool_)
-        rows_per_call = min(rows.rows_within(ENTRIES_PER_CALL // self.n_rules), MAX_SCORES)
-        before, predicted = np.empty((rows_per_call, self.n_rules)), codes.copy()
-        none = np.empty((0, self.n_rules), dtype=np.int32)
-        counts = Counts(self.totals, none, self.weighted, before, np.zeros(1))
-        single = self.n_rules == 1
-        problem = rows.with_signs(self.sides[codes, 0]) if single else rows.all_positive()
-        for first in range(0, len(epoch), rows_per_call):
-            part = epoch[first : first + rows_per_call]
-            if single:
-                sweep(
-                    problem.arrays, part, 0, len(part), update, factors, self.W[:, 0],
-                    counts.of_single_rule(), trace_buffer(), unlimited,
-                )  # fmt: skip
-            else:
-                sweep_classes(
-                    problem.arrays, codes, self.sides, part, 0, len(part), update, factors, self.W,
-                    counts, active, unlimited,
-                )  # fmt: skip
-            predicted[part] = self.scheme.choose_or_tie(before[: len(part)])
-        return predicted, counts
-
     def learn_one(
-        self, columns: Indices, values: Vector, code: int, numbers: Vector, factor: float = 1.0
+        self, columns: Indices, values: Vector, code: int, update_array: Vector, factor: float = 1.0
     ) -> tuple[Vector, int]:
         """Learn one example; the scores before are those of the last weights."""
         before, sides = np.empty(self.W.shape[1]), self.sides[code]
         updated = _step_all_rules()(
-            columns, values, sides, self.W, self.weighted, self.totals, numbers, factor, before
+            columns, values, sides, self.W, self.weighted, self.totals, update_array, factor, before
         )
         if updated < 0:
             raise OutOfRangeError(TOO_LARGE)

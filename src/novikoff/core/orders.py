@@ -302,17 +302,20 @@ class Cycle:
 
     def epochs(self, candidates: Candidates, rng: np.random.Generator) -> Iterator[Indices]:
         """Yield the cycle without the rows that are not candidates; see `Order.epochs`."""
-        n, cycle = (
-            len(candidates.rows) if candidates.n_all is None else candidates.n_all,
-            np.array(self.rows),
-        )
+        n = len(candidates.rows) if candidates.n_all is None else candidates.n_all
+        cycle = np.array(self.rows)
         if len(cycle) > 0 and (cycle.ndim != 1 or cycle.dtype.kind not in "iu"):
             raise ValueError("The order must name rows by whole numbers.")
-        for i in cycle[(cycle < 0) | (cycle >= n)]:
-            raise ValueError(f"The order names row {i} of {n} rows: they are 0 to {n - 1}.")
-        for i in np.setdiff1d(np.arange(n), cycle):
+        unknown = cycle[(cycle < 0) | (cycle >= n)]
+        if len(unknown) > 0:
             raise ValueError(
-                f"The order leaves out row {i} of {n} rows: it must name every row, from 0 on."
+                f"The order names row {unknown[0]} of {n} rows: they are 0 to {n - 1}."
+            )
+        missing = np.setdiff1d(np.arange(n), cycle)
+        if len(missing) > 0:
+            raise ValueError(
+                f"The order leaves out row {missing[0]} of {n} rows: it must name every row, from "
+                "0 on."
             )
         cycle = cycle.astype(np.int64)
         return itertools.repeat(cycle[np.isin(cycle, candidates.rows)])

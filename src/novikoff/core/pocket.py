@@ -186,26 +186,28 @@ def fill_pocket(
         return best
     best.history.append((0, best.cost))
     state = PickState.begin(by_run_length=strategy == "run_length")
-    most, size, nothing = limits.most_updates(), _step_size(problem), np.empty(0)
-    counts, idle = _COUNTED // (problem.n * problem.longest) + _MIN_COUNTS, 0
+    max_updates, step_size, no_sum = limits.most_updates(), _step_size(problem), np.empty(0)
+    counts_left, idle = _COUNTED // (problem.n * problem.longest) + _MIN_COUNTS, 0
 
     def goes_on() -> bool:
-        return best.cost > 0.0 and state.n_updates[0] < most and limits.reached() is None
+        return best.cost > 0.0 and state.n_updates[0] < max_updates and limits.reached() is None
 
     try:
         for picks in _draws(problem, rng, costs):
             at, before = 0, int(state.n_updates[0])
             while at < len(picks) and goes_on():
-                at = learn_picks(problem.arrays, picks, at, w, state, size, most, nothing)
+                at = learn_picks(
+                    problem.arrays, picks, at, w, state, step_size, max_updates, no_sum
+                )
                 if state.run[0] > state.pocket_run[0] and state.is_known[0] == 0:
-                    counts, state.is_known[0] = counts - 1, 1
+                    counts_left, state.is_known[0] = counts_left - 1, 1
                     cost = cost_of(sure_products(problem, w), costs)
                     if cost < best.cost or state.by_run_length[0] == 1:
                         state.pocket_run[0] = state.run[0]
                         best.w, best.cost = w.copy(), cost
                         best.history.append((int(state.n_updates[0]), cost))
             idle = 0 if state.n_updates[0] > before else idle + len(picks)
-            if not goes_on() or counts < 0 or idle > _IDLE_DRAWS * (problem.n + 1000):
+            if not goes_on() or counts_left < 0 or idle > _IDLE_DRAWS * (problem.n + 1000):
                 break
     except KeyboardInterrupt:
         limits.interrupt()
@@ -263,8 +265,8 @@ def learn_picks(
     first: int,
     w: Vector,
     state: PickState,
-    size: float,
-    most: int,
+    step_size: float,
+    max_updates: int,
     total: Vector,
 ) -> int:
     """Learn from the rows picks[first:] until the run of w is longer than the pocket's run.
@@ -282,12 +284,12 @@ def learn_picks(
                 if state.by_run_length[0] == 1:
                     state.pocket_run[0] = state.run[0]
         else:
-            axpy(size, rows, i, w)
+            axpy(step_size, rows, i, w)
             if len(total) > 0:
-                axpy(size * (len(picks) - k), rows, i, total)
+                axpy(step_size * (len(picks) - k), rows, i, total)
             state.run[0] = state.is_known[0] = 0
             state.n_updates[0] += 1
-            if state.n_updates[0] >= most:
+            if state.n_updates[0] >= max_updates:
                 return k + 1
     return len(picks)
 

@@ -101,9 +101,21 @@ class Rows:
         return int(self.X.shape[0])
 
     @property
+    def d(self) -> int:
+        """The number of features."""
+        return int(self.X.shape[1])
+
+    @property
     def p(self) -> int:
-        """The length of a weight vector: the number of features and one for the bias."""
+        """The length d + 1 of a weight vector, whose last entry is the bias, or 0 if there is none.
+
+        The p of `novikoff.geometry.passes.Passes` counts the weights: it is d without a bias.
+        """
         return int(self.X.shape[1]) + 1
+
+    def padded(self, w: Vector) -> Vector:
+        """Weights of d or d + 1 entries as d + 1 entries; a missing bias is 0."""
+        return np.append(w, 0.0)[: self.p]
 
     @property
     def bias(self) -> float:

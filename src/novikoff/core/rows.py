@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.proofs.exact import Indices as Indices
+from novikoff.proofs.exact import Mask as Mask
 from novikoff.proofs.exact import Signs as Signs
 from novikoff.proofs.exact import Vector as Vector
 

@@ -1,9 +1,8 @@
 """Train rules: run the compiled loops until a cycle is clean or a limit is reached.
 
 `train` trains all rules of a scheme, either together in one pass over the rows or one after the
-other. `train_rule` trains the rule of one problem. Both begin a `Run` and make the `EpochLoop` that
-the run repeats (`Run.repeat`). `Repetition` notices that the weights repeat, which proves that the
-run never ends.
+other. `train_rule` trains the rule of one problem. Both begin a `Run` and make an `EpochLoop`,
+which `repeat` calls until every rule has ended. `learn_piece` shows each row of a stream once.
 """
 
 from __future__ import annotations
@@ -11,16 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
 from novikoff.core.compilation import announcing_compilation
-from novikoff.core.orders import REPEATED, Chaotic, Greedy, MaxDistance, Order, epochs_of
-from novikoff.core.problem import Problem, Rows, margins_of, norms, row_blocks
-from novikoff.core.rows import Indices, Signs, Vector, stored_numbers
+from novikoff.core.orders import REPEATED, Chaotic, Cyclic, Greedy, MaxDistance, Order, epochs_of
+from novikoff.core.periods import Repetition
+from novikoff.core.problem import Problem, Rows, margins_of, norms
+from novikoff.core.rows import Indices, Mask, Signs, Vector
 from novikoff.core.schemes import OneVsRest, Scheme
 from novikoff.core.stops import Limits, Stop
 from novikoff.core.sweep import (
@@ -33,13 +32,12 @@ from novikoff.core.sweep import (
 )
 from novikoff.core.trace import Recorder, Trace
 from novikoff.core.updates import Update, perceptron
-from novikoff.core.validation import MAX_EXACT
 
 # A compiled loop is called for about this many entries of X. Ctrl-C and the clock are noticed
 # between two calls, that is, about every ten milliseconds.
 ENTRIES_PER_CALL = 1 << 24
-
-Flags: TypeAlias = npt.NDArray[np.bool_]
+# The largest number of rows of a stream whose scores are kept at the same time.
+_MAX_SCORES = 1 << 14
 
 
 def train(
@@ -61,7 +59,7 @@ def train(
     if _share_rows(scheme, plan.order, trace=plan.trace):
         run = Run.begin(rows, plan, start, n_rules)
         loop = _loop_of_classes(rows, codes, scheme.sides, plan, run, sample_weight)
-        return run.repeat(plan, rows.all_positive(), sample_weight, loop)
+        return repeat(run, plan, rows.all_positive(), sample_weight, loop)
     if n_rules > 1 and isinstance(plan.order, Chaotic):
         raise ValueError(
             "A chaotic order is one sequence, but the rules of these classes need several runs."
@@ -93,9 +91,41 @@ def train_rule(
         If a weight or a margin is beyond the range of float64.
     """
     run = Run.begin(problem, plan, start)
-    run.repeat(plan, problem, sample_weight, _loop_of_rule(problem, plan, run, sample_weight))
+    repeat(run, plan, problem, sample_weight, _loop_of_rule(problem, plan, run, sample_weight))
     run.traces = [replace(trace, problem=problem, start=start) for trace in run.traces]
     return run
+
+
+def learn_piece(
+    rows: Rows,
+    codes: npt.NDArray[np.integer],
+    scheme: Scheme,
+    update: Update,
+    W: Vector,
+    counts: Counts,
+    sample_weight: Vector | None = None,
+) -> Indices:
+    """Show each row once to all rules, in turn, as a piece of a stream.
+
+    Weights and counts change in place; ``counts`` has no updates per row and no scores. Returns the
+    class that the weights predicted for each row before they learned it, or −1 for a tie. For a row
+    whose factor is 0, this is the class of the row itself.
+    """
+    epoch = np.arange(rows.n) if sample_weight is None else np.flatnonzero(sample_weight)
+    n_rules, predicted = W.shape[1], codes.astype(np.int64)
+    scores = np.empty((min(len(epoch), _MAX_SCORES), n_rules))
+    run, plan = Run.of(W, counts._replace(scores=scores)), Plan(update, Cyclic(), Limits())
+    if n_rules == 1:
+        problem = rows.with_signs(scheme.sides[codes, 0])
+        loop = _loop_of_rule(problem, plan, run, sample_weight)
+    else:
+        loop = _loop_of_classes(rows, codes, scheme.sides, plan, run, sample_weight)
+    rows_per_call = min(loop.rows_per_call, _MAX_SCORES)
+    for first in range(0, len(epoch), rows_per_call):
+        part = epoch[first : first + rows_per_call]
+        loop.visit(part, 0, len(part))
+        predicted[part] = scheme.choose_or_tie(scores[: len(part)])
+    return predicted
 
 
 @announcing_compilation(sweep, sweep_greedy, sweep_classes)
@@ -114,6 +144,68 @@ def compile_loop(rows: Rows, scheme: Scheme, order: Order, *, trace: bool = Fals
         problem = rows.all_positive()
         loop = _loop_of_rule(problem, plan, Run.begin(problem, plan, None), None)
     loop.visit(np.empty(0, dtype=np.int64), 0, 0)
+
+
+def repeat(
+    run: Run, plan: Plan, problem: Problem, sample_weight: Vector | None, loop: EpochLoop
+) -> Run:
+    """Visit epoch after epoch until every rule has ended; Ctrl-C ends the run.
+
+    A rule ends with a clean cycle after an epoch without an update. If an epoch may miss rows,
+    the margins of all rows of the rule's problem are checked first.
+    """
+    limits, updates = plan.limits, run.counts.totals[1]
+    epochs = epochs_of(plan.order, problem, sample_weight, np.random.default_rng(plan.seed))
+    repeats = sample_weight is None and type(plan.order) in REPEATED
+    repetition = Repetition(run.W) if repeats else None
+    run.end(run.active, Stop.UPDATES if limits.most_updates() <= 0 else limits.reached())
+    try:
+        while run.active.any():
+            epoch = next(epochs, None)
+            if epoch is None:
+                run.end(run.active, Stop.EXHAUSTED)
+                break
+            before = updates.copy()
+            run.begun += run.active
+            if _visit(run, epoch, plan, loop):
+                run.end(_clean(run, before, plan, loop), Stop.CLEAN)
+                if repetition is not None:
+                    repetition.compare(run.W, run.active)
+                if plan.after_epoch is not None and plan.after_epoch(run):
+                    run.end(run.active, Stop.CALLBACK)
+            run.end(run.active, limits.reached(run.epochs))
+    except KeyboardInterrupt:
+        limits.interrupt()
+        run.end(run.active, Stop.INTERRUPTED)
+    run.traces = [] if loop.recorder is None else [loop.recorder.trace()]
+    run.periods = [None] * len(run.stops)
+    if repetition is not None:
+        run.periods = repetition.proved(problem, plan.update, int(updates.max()))
+    run.update_counts = sp.csr_array(run.counts.per_row.T)
+    run.counts = run.counts._replace(per_row=run.counts.per_row[:0])
+    return run
+
+
+def _visit(run: Run, epoch: Indices, plan: Plan, loop: EpochLoop) -> bool:
+    """Visit the rows of an epoch; False if the run ended before the last row."""
+    for first in range(0, max(1, len(epoch)), loop.rows_per_call):
+        loop.visit(epoch, first, min(first + loop.rows_per_call, len(epoch)))
+        check_range(run.W, run.counts)
+        if loop.recorder is not None:
+            loop.recorder.take()
+        run.end(run.counts.totals[1] >= plan.limits.most_updates(), Stop.UPDATES)
+        if plan.limits.reached() or not run.active.any():
+            return False
+    return True
+
+
+def _clean(run: Run, before: Indices, plan: Plan, loop: EpochLoop) -> Mask:
+    """The active rules for which the epoch that began after ``before`` updates was clean."""
+    quiet = run.active & (run.counts.totals[1] == before)
+    if not plan.order.covers:
+        for rule in np.flatnonzero(quiet).tolist():
+            quiet[rule] = (loop.margins(rule) > plan.update.threshold).all()
+    return np.asarray(quiet)
 
 
 def _share_rows(scheme: Scheme, order: Order, *, trace: bool) -> bool:
@@ -141,16 +233,13 @@ def _loop_of_rule(
     if recorder is not None:
         rows_per_call = min(rows_per_call, len(buffer.entries))
 
-    def visit(epoch: Indices, first: int, last: int) -> bool:
+    def visit(epoch: Indices, first: int, last: int) -> None:
         sweep(arrays, epoch, first, last, update, factors, w, counts, buffer, max_updates)
-        return False
 
-    def visit_worst(epoch: Indices, first: int, last: int) -> bool:
+    def visit_worst(epoch: Indices, first: int, last: int) -> None:
         steps = min(last - first, max_updates - run.updates)
-        updated = sweep_greedy(
-            arrays, epoch, lengths, steps, update, factors, w, counts, buffer
-        )  # fmt: skip
-        return bool(updated)
+        if sweep_greedy(arrays, epoch, lengths, steps, update, factors, w, counts, buffer):
+            run.end(run.active, Stop.CLEAN)
 
     def margins(rule: int) -> Vector:
         return margins_of(problem, w, sample_weight)
@@ -171,12 +260,11 @@ def _loop_of_classes(
     factors = np.empty(0) if sample_weight is None else sample_weight
     max_updates = plan.limits.most_updates()
 
-    def visit(epoch: Indices, first: int, last: int) -> bool:
+    def visit(epoch: Indices, first: int, last: int) -> None:
         sweep_classes(
             arrays, codes, sides, epoch, first, last, plan.update, factors, run.W, run.counts,
             run.active, max_updates,
         )  # fmt: skip
-        return False
 
     def margins(rule: int) -> Vector:
         return margins_of(rows.with_signs(sides[codes, rule]), run.W[:, rule], sample_weight)
@@ -222,8 +310,7 @@ class EpochLoop:
     Attributes
     ----------
     visit : callable
-        ``visit(epoch, first, last)`` shows the rows epoch[first:last] to all active rules. It
-        returns True if it is certain that no rule needs another update.
+        ``visit(epoch, first, last)`` shows the rows epoch[first:last] to all active rules.
     margins : callable
         ``margins(rule)`` returns ⟨a_i, w⟩ for all rows of a rule's problem.
     rows_per_call : int
@@ -232,7 +319,7 @@ class EpochLoop:
         Where the visits record their updates.
     """
 
-    visit: Callable[[Indices, int, int], bool]
+    visit: Callable[[Indices, int, int], None]
     margins: Callable[[int], Vector]
     rows_per_call: int
     recorder: Recorder | None = None
@@ -248,7 +335,7 @@ class Run:
     W: Vector  # (p, K), the biases last
     counts: Counts
     begun: Indices  # (K,): the number of epochs that each rule began
-    active: Flags  # (K,): the rules that have not ended
+    active: Mask  # (K,): the rules that have not ended
     stops: list[Stop | None]
     traces: list[Trace] = field(default_factory=list)  # one for each rule, if the plan asks for it
     # (K): the number of epochs after which the weights repeat, or None if that is not proved.
@@ -262,7 +349,12 @@ class Run:
         W = np.zeros((rows.p, n_rules))
         if start is not None:
             W[:] = start.reshape(W.shape)
-        counts = Counts.blank(rows.n, rows.p if plan.average else 0, n_rules)
+        return cls.of(W, Counts.blank(rows.n, rows.p if plan.average else 0, n_rules))
+
+    @classmethod
+    def of(cls, W: Vector, counts: Counts) -> Run:
+        """A run of rules that have begun no epoch, which changes the given arrays."""
+        n_rules = W.shape[1]
         begun, active = np.zeros(n_rules, dtype=np.int64), np.ones(n_rules, dtype=np.bool_)
         return cls(W, counts, begun, active, [None] * n_rules)
 
@@ -305,127 +397,9 @@ class Run:
         """Whether every rule ended with a clean cycle."""
         return all(stop is Stop.CLEAN for stop in self.stops)
 
-    def repeat(
-        self, plan: Plan, problem: Problem, sample_weight: Vector | None, loop: EpochLoop
-    ) -> Run:
-        """Visit epoch after epoch until every rule has ended; Ctrl-C ends the run.
-
-        A rule ends with a clean cycle after an epoch without an update. If an epoch may miss rows,
-        the margins of all rows of the rule's problem are checked first.
-        """
-        limits, updates = plan.limits, self.counts.totals[1]
-        epochs = epochs_of(plan.order, problem, sample_weight, np.random.default_rng(plan.seed))
-        repeats = sample_weight is None and type(plan.order) in REPEATED
-        repetition = Repetition(self.W) if repeats else None
-        self._end(self.active, Stop.UPDATES if limits.most_updates() <= 0 else limits.reached())
-        try:
-            while self.active.any():
-                epoch = next(epochs, None)
-                if epoch is None:
-                    self._end(self.active, Stop.EXHAUSTED)
-                    break
-                before = updates.copy()
-                self.begun += self.active
-                if self._visit(epoch, plan, loop):
-                    self._end(self._clean(before, plan, loop), Stop.CLEAN)
-                    if repetition is not None:
-                        repetition.compare(self.W, self.active)
-                    if plan.after_epoch is not None and plan.after_epoch(self):
-                        self._end(self.active, Stop.CALLBACK)
-                self._end(self.active, limits.reached(self.epochs))
-        except KeyboardInterrupt:
-            limits.interrupt()
-            self._end(self.active, Stop.INTERRUPTED)
-        self.traces = [] if loop.recorder is None else [loop.recorder.trace()]
-        self.periods = [None] * len(self.stops)
-        if repetition is not None:
-            self.periods = repetition.proved(problem, plan.update, int(updates.max()))
-        self.update_counts = sp.csr_array(self.counts.per_row.T)
-        self.counts = self.counts._replace(per_row=self.counts.per_row[:0])
-        return self
-
-    def _visit(self, epoch: Indices, plan: Plan, loop: EpochLoop) -> bool:
-        """Visit the rows of an epoch; False if the run ended before the last row."""
-        for first in range(0, max(1, len(epoch)), loop.rows_per_call):
-            clean = loop.visit(epoch, first, min(first + loop.rows_per_call, len(epoch)))
-            check_range(self.W, self.counts)
-            if loop.recorder is not None:
-                loop.recorder.take()
-            self._end(self.counts.totals[1] >= plan.limits.most_updates(), Stop.UPDATES)
-            self._end(self.active & clean, Stop.CLEAN)
-            if plan.limits.reached() or not self.active.any():
-                return False
-        return True
-
-    def _clean(self, before: Indices, plan: Plan, loop: EpochLoop) -> Flags:
-        """The active rules for which the epoch that began after ``before`` updates was clean."""
-        quiet = self.active & (self.counts.totals[1] == before)
-        if not plan.order.covers:
-            for rule in np.flatnonzero(quiet).tolist():
-                quiet[rule] = (loop.margins(rule) > plan.update.threshold).all()
-        return np.asarray(quiet)
-
-    def _end(self, which: Flags, reason: Stop | None) -> None:
+    def end(self, which: Mask, reason: Stop | None) -> None:
         """End the rules ``which`` if there is a reason; a rule keeps its first reason."""
         if reason is not None:
             for rule in np.flatnonzero(which):
                 self.stops[rule] = self.stops[rule] or reason
                 self.active[rule] = False
-
-
-class Repetition:
-    """Brent's algorithm (1980): find the period of the weights of K rules at the ends of epochs.
-
-    On any data ‖w_t‖ stays bounded, so that integer weights take finitely many values. If
-    every epoch visits the rows in the same order, the weights at the end of an epoch determine all
-    later weights. So if the weights repeat once, they repeat forever, and the run never ends. In
-    that case the updates of one period add up to zero: Σ k_i·a_i = 0, with k_i > 0 for each row i
-    that caused an update in the period. Therefore no w has ⟨a_i, w⟩ > 0 on all of these rows.
-
-    The weights at the end of each epoch are compared with weights that were saved before. They are
-    saved at the start and after epochs 1, 3, 7, 15, … When the weights equal the saved weights for
-    the first time, the number of epochs since these were saved is the smallest period. ``periods``
-    has the period of each rule, or None.
-
-    References
-    ----------
-    Brent, R. P. (1980). An improved Monte Carlo factorization algorithm. *BIT* 20(2), 176-184.
-
-    Examples
-    --------
-    >>> watch = Repetition(np.zeros((1, 1)))
-    >>> for w in (1.0, 2.0, 3.0, 1.0, 2.0, 3.0, 1.0, 2.0):
-    ...     watch.compare(np.array([[w]]), active=np.array([True]))
-    >>> watch.periods
-    [3]
-    """
-
-    def __init__(self, W: Vector) -> None:
-        self.periods: list[int | None] = [None] * W.shape[1]
-        self._start = self._saved = W.copy()
-        self._since, self._power = 0, 1
-
-    def compare(self, W: Vector, active: Flags) -> None:
-        """Compare the weights of the active rules at the end of an epoch with the saved weights."""
-        self._since += 1
-        for rule in np.flatnonzero((self._saved == W).all(axis=0) & active).tolist():
-            self.periods[rule] = self.periods[rule] or self._since
-        if self._since == self._power:
-            self._saved, self._since, self._power = W.copy(), 0, 2 * self._power
-
-    def proved(self, rows: Rows, update: Update, updates: int) -> list[int | None]:
-        """Return the periods that are proved; None for each rule where no period is proved.
-
-        A period is proved if all numbers of the run were integers below 2⁵³, because sums of such
-        integers are exact.
-        """
-        largest = 1.0
-        whole = update.eta == 0.0 and update.step_size % 1.0 == 0.0
-        whole = whole and bool((self._start % 1.0 == 0.0).all())
-        for begin, end in row_blocks(rows.X) if whole and any(self.periods) else ():
-            numbers = stored_numbers(rows.X[begin:end])
-            whole = whole and bool((numbers % 1.0 == 0.0).all())
-            largest = max(largest, float(np.abs(numbers).max(initial=0.0)))
-        reach = float(np.abs(self._start).max()) + updates * update.step_size * largest
-        exact = whole and reach * largest * rows.longest < MAX_EXACT
-        return self.periods if exact else [None] * len(self.periods)

@@ -16,8 +16,8 @@ import numpy.typing as npt
 from novikoff.core.model import TOO_LARGE, Model
 from novikoff.core.orders import Order
 from novikoff.core.problem import Rows, scores
-from novikoff.core.rows import Indices, Matrix, Vector
-from novikoff.core.runs import ENTRIES_PER_CALL, EpochLoop, Flags, Plan, Run
+from novikoff.core.rows import Indices, Mask, Matrix, Vector
+from novikoff.core.runs import ENTRIES_PER_CALL, EpochLoop, Plan, Run, repeat
 from novikoff.core.sweep import Counts, check_range
 from novikoff.core.trace import Trace
 from novikoff.core.updates import Update
@@ -120,9 +120,8 @@ class StateModel(Model):
             1 << 12,
             max(1, _WORK_PER_CALL // max(1, self.work(rows))),
         )
-        run.repeat(
-            plan, rows.all_positive(), sample_weight, EpochLoop(visit, margins, rows_per_call)
-        )
+        loop = EpochLoop(visit, margins, rows_per_call)
+        repeat(run, plan, rows.all_positive(), sample_weight, loop)
         self.totals, run.traces = run.counts.totals, self.traces()
         if not self.cycles:
             run.periods = [None] * self.n_rules
@@ -153,7 +152,7 @@ class StateModel(Model):
         return None
 
     def learn_one(
-        self, columns: Indices, values: Vector, code: int, numbers: Vector, factor: float = 1.0
+        self, columns: Indices, values: Vector, code: int, update_array: Vector, factor: float = 1.0
     ) -> tuple[Vector, int]:
         """Learn one example; see `Model.learn_one`."""
         row = self._row(columns, values)
@@ -178,8 +177,8 @@ class StateModel(Model):
         codes: Indices,
         sample_weight: Vector | None,
         counts: Counts,
-        active: Flags,
-    ) -> Callable[[Indices, int, int], bool]:
+        active: Mask,
+    ) -> Callable[[Indices, int, int], None]:
         """Return the `EpochLoop.visit` of a run, which shows rows to the active rules.
 
         A row is shown to a rule only if the row belongs to the problem of the rule.
@@ -188,15 +187,13 @@ class StateModel(Model):
         visit_rule = self.rule_loop(rows, codes, factors, counts)
         some_left_out = (self.sides == 0).any()
 
-        def visit(epoch: Indices, first: int, last: int) -> bool:
+        def visit(epoch: Indices, first: int, last: int) -> None:
             for rule in np.flatnonzero(active).tolist():
                 visited = epoch[first:last]
-                visited = (
-                    visited[self.sides[codes[visited], rule] != 0] if some_left_out else visited
-                )
+                if some_left_out:
+                    visited = visited[self.sides[codes[visited], rule] != 0]
                 visit_rule(rule, visited)
                 counts.totals[0, rule] += len(visited)
-            return False
 
         return visit
 

@@ -114,17 +114,19 @@ def sweep_greedy(
     row of length 0, which no w classifies correctly, comes last.
     """
     shift = update.threshold if update.threshold < np.inf else 0.0
+    overflow, clean = 0.0, False
     for _ in range(steps):
         i, m, least = -1, 0.0, np.inf
         for k in candidates:
             margin = dot(rows, k, w)
-            counts.overflow[0] += margin - margin  # 0, or NaN if the margin is not finite
+            overflow += margin - margin  # 0, or NaN if the margin is not finite
             if not margin > update.threshold:
                 violation = (margin - shift) / lengths[k] if lengths[k] > 0.0 else np.inf
                 if i < 0 or violation < least:
                     i, m, least = k, margin, violation
-        if i < 0:
-            return True
+        clean = i < 0
+        if clean:
+            break
         step = step_length(update, rows, i, m, sample_weight)
         axpy(step, rows, i, w)
         if len(counts.weighted) > 0:
@@ -135,7 +137,8 @@ def sweep_greedy(
         counts.totals[0] += 1
         counts.totals[1] += 1
         counts.totals[2] += m <= 0.0
-    return False
+    counts.overflow[0] += overflow
+    return clean
 
 
 @njit(cache=True, nogil=True)
@@ -152,6 +155,7 @@ def sweep_classes(
     after ``max_updates`` updates. Each rule runs exactly as it would run alone.
     """
     products = np.empty(W.shape[1])
+    overflow = 0.0
     for k in range(first, last):
         i = epoch[k]
         dots(rows, i, W, products)
@@ -162,7 +166,7 @@ def sweep_classes(
             if sign == 0.0 or not active[c]:
                 continue
             m = sign * products[c]
-            counts.overflow[0] += m - m
+            overflow += m - m  # 0, or NaN if m is not finite
             if not m > update.threshold:
                 step = step_length(update, rows, i, m, sample_weight)
                 axpy(sign * step, rows, i, W[:, c])
@@ -174,6 +178,7 @@ def sweep_classes(
                 counts.totals[2, c] += m <= 0.0
                 active[c] = counts.totals[1, c] < max_updates
             counts.totals[0, c] += 1
+    counts.overflow[0] += overflow
 
 
 @register_jitable(forceinline=True)
@@ -187,16 +192,16 @@ def step_length(update: Update, rows: SignedRows, i: int, m: float, sample_weigh
 @njit(cache=True, nogil=True)
 def step_all_rules(
     columns: Indices, values: Vector, sides: Signs, W: Vector, weighted: Vector, totals: Indices,
-    numbers: Vector, factor: float, scores: Vector,
+    update_array: Vector, factor: float, scores: Vector,
 ) -> int:  # fmt: skip
     """Let every rule make one step on one example; return how many rules were updated.
 
     The scores before the step are written to ``scores``. If a number would leave the range of
-    float64, the function returns −1 and changes nothing else. ``numbers`` is the result of
+    float64, the function returns −1 and changes nothing else. ``update_array`` is the result of
     `updates.update_as_array`.
     """
-    update = Update(numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5])
-    bias, last = numbers[6], len(W) - 1
+    a = update_array  # its length is not part of its type, so that it cannot be unpacked by *
+    update, bias, last = Update(a[0], a[1], a[2], a[3], a[4], a[5]), a[6], len(W) - 1
     steps = np.zeros(len(sides))
     squared = bias
     overflow = 0.0
@@ -211,20 +216,10 @@ def step_all_rules(
         m = sides[c] * scores[c]
         if sides[c] != 0 and m <= update.threshold:
             steps[c] = sides[c] * factor * tau(update, m, squared)
-    for writing in (False, True):  # the first round only checks that all numbers stay finite
-        for c in range(len(sides)):
-            for j in range(len(values) + 1 if steps[c] != 0.0 else 0):
-                at = columns[j] if j < len(columns) else j
-                at, x = (last, bias) if j == len(values) else (at, values[j])
-                moved, t = W[at, c] + steps[c] * x, totals[0, c]
-                late = weighted[at, c] + t * steps[c] * x if len(weighted) > 0 else 0.0
-                overflow += (moved - moved) + (late - late)
-                if writing:
-                    W[at, c] = moved
-                    if len(weighted) > 0:
-                        weighted[at, c] = late
-        if overflow != 0.0:
-            return -1
+    overflow += add_steps(columns, values, bias, steps, W, weighted, totals, False)
+    if overflow != 0.0:
+        return -1
+    add_steps(columns, values, bias, steps, W, weighted, totals, True)
     for c in range(len(sides)):
         m = sides[c] * scores[c]
         acts = sides[c] != 0 and m <= update.threshold
@@ -233,6 +228,30 @@ def step_all_rules(
         totals[1, c] += acts
         totals[2, c] += acts and m <= 0.0
     return updates
+
+
+@register_jitable
+def add_steps(
+    columns: Indices, values: Vector, bias: float, steps: Vector, W: Vector, weighted: Vector,
+    totals: Indices, writing: bool,
+) -> float:  # fmt: skip
+    """Add a multiple of one example to the weights of each rule, or only try it.
+
+    Nothing changes unless ``writing``. Returns 0, or NaN if a new number is not finite.
+    """
+    overflow, last = 0.0, len(W) - 1
+    for c in range(len(steps)):
+        for j in range(len(values) + 1 if steps[c] != 0.0 else 0):
+            at = columns[j] if j < len(columns) else j
+            at, x = (last, bias) if j == len(values) else (at, values[j])
+            moved, t = W[at, c] + steps[c] * x, totals[0, c]
+            late = weighted[at, c] + t * steps[c] * x if len(weighted) > 0 else 0.0
+            overflow += (moved - moved) + (late - late)
+            if writing:
+                W[at, c] = moved
+                if len(weighted) > 0:
+                    weighted[at, c] = late
+    return overflow
 
 
 @njit(cache=True, nogil=True)
@@ -252,7 +271,7 @@ def write_update(
 
 
 def check_range(w: Vector, counts: Counts) -> None:
-    """Raise ValueError if a weight or a margin of the run is not finite."""
+    """Raise OutOfRangeError if a weight or a margin of the run is not finite."""
     if counts.overflow[0] != 0.0 or not np.isfinite(w).all():
         raise OutOfRangeError(
             "The weights grew beyond the range of float64: scale the data down "

@@ -115,8 +115,8 @@ class Trace:
             The mean, or all means as the rows of a matrix, whose first row is w_0.
         """
         path = self.weights()
-        stood = np.diff(self.n_steps, prepend=0)[:, None]  # the number of rows visited with each w
-        means = np.cumsum(stood * path[:-1], axis=0) + path[1:]
+        n_visited = np.diff(self.n_steps, prepend=0)[:, None]  # with each w
+        means = np.cumsum(n_visited * path[:-1], axis=0) + path[1:]
         means = np.vstack([path[:1], means / (self.n_steps + 1)[:, None]])
         return means if t is None else means[self._place(t)]
 
@@ -176,10 +176,8 @@ class Recorder:
         """The trace of all updates recorded so far."""
         self.take()
         columns = np.ascontiguousarray(np.concatenate(self._taken).T)
-        (n_steps, index), (margin, tau, squared_norm, inner) = (
-            columns[:2].astype(np.int64),
-            columns[2:],
-        )
+        n_steps, index = columns[:2].astype(np.int64)
+        margin, tau, squared_norm, inner = columns[2:]
         if len(self.buffer.reference) == 0:
             return Trace(n_steps, index, margin, tau, squared_norm)
         lengths = np.linalg.norm(self.buffer.reference) * np.sqrt(squared_norm)

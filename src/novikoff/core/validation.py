@@ -39,8 +39,8 @@ _CATEGORIES_FOR_TEXT = (
 )
 
 
-class _Said(NamedTuple):
-    """What errors say about an argument: its name, the place of an entry, and advice on text."""
+class _ErrorContext(NamedTuple):
+    """What errors say about an argument: its name, the places of entries, and advice on text."""
 
     name: str
     place: Place
@@ -114,7 +114,8 @@ encode it first.
             f"{name} has {dense.ndim} dimension(s), but a table has two. Reshape your data: "
             f"{name}.reshape(-1, 1) if it is one column, {name}.reshape(1, -1) if it is one row."
         )
-    return aligned(np.ascontiguousarray(_as_floats(_not_empty(dense, name), _Said(name, place))))
+    floats = _as_floats(_not_empty(dense, name), _ErrorContext(name, place))
+    return aligned(np.ascontiguousarray(floats))
 
 
 def aligned(array: Any) -> Any:
@@ -205,6 +206,14 @@ def missing_value(what: str, row: int, column: int, name: Hashable = None, *, of
     )
 
 
+def is_missing(label: object) -> bool:
+    """Whether a value is None, NaN or another mark of a missing value."""
+    try:
+        return label is None or not bool(label == label)
+    except (TypeError, ValueError):  # comparing pandas' NA with itself raises an error
+        return True
+
+
 def _not_empty(X: Any, name: str) -> Any:
     """Return X; DataError unless it has at least one row and one column."""
     n, d = X.shape
@@ -215,14 +224,6 @@ def _not_empty(X: Any, name: str) -> Any:
             f"{name} has 0 feature(s) (shape=({n}, 0)) while a minimum of 1 is required."
         )
     return X
-
-
-def is_missing(label: object) -> bool:
-    """Whether a value is None, NaN or another mark of a missing value."""
-    try:
-        return label is None or not bool(label == label)
-    except (TypeError, ValueError):  # comparing pandas' NA with itself raises an error
-        return True
 
 
 def _plain_array(X: object, name: str) -> npt.NDArray[Any]:
@@ -267,7 +268,7 @@ def _from_frame(frame: Any, levels: Mapping[Hashable, Sequence[Any]], name: str)
         values = np.asarray(column.to_numpy())[:, None]
         named = f"{j} ({column.name!r})"
         place: Place = lambda i, _, c=named: (i, c)  # type: ignore[misc]  # noqa: E731
-        parts.append(_as_floats(values, _Said(name, place, _CATEGORIES_FOR_TEXT)))
+        parts.append(_as_floats(values, _ErrorContext(name, place, _CATEGORIES_FOR_TEXT)))
     out = np.empty((frame.shape[0], sum(part.shape[1] for part in parts)))
     return np.concatenate(parts, axis=1, out=out) if parts else out
 
@@ -291,7 +292,7 @@ def _categories(
     codes, categories = coded
     if levels is not None:
         place = {level: k for k, level in enumerate(levels)}
-        return np.array([*(place.get(own, -1) for own in categories), -1])[codes], levels
+        return np.array([*(place.get(category, -1) for category in categories), -1])[codes], levels
     used = np.flatnonzero(np.bincount(codes + 1, minlength=len(categories) + 1)[1:])
     renumbered = np.full(len(categories) + 1, -1, dtype=np.int64)
     renumbered[used] = np.arange(len(used))
@@ -330,7 +331,7 @@ def coded_categories(column: Any) -> tuple[npt.NDArray[np.int64], list[Any]] | N
     return place[codes], [categories[k] for k in order]
 
 
-def _as_floats(values: npt.NDArray[Any], said: _Said) -> Floats:
+def _as_floats(values: npt.NDArray[Any], context: _ErrorContext) -> Floats:
     """Return the numbers as float32 or float64.
 
     If a number would be rounded, the error names its row and column.
@@ -339,21 +340,21 @@ def _as_floats(values: npt.NDArray[Any], said: _Said) -> Floats:
         return values
     kind = values.dtype.kind
     if kind == "O":
-        return _from_objects(values, said)
+        return _from_objects(values, context)
     if kind not in "biuf":
-        column = said.place(0, 0)[1] if values.size > 0 else None
+        column = context.place(0, 0)[1] if values.size > 0 else None
         where = "" if column is None else f" in column {column}"
         if kind == "c":
             raise DataError(
-                f"Complex data not supported: {said.name} contains {values.dtype}{where}; put real "
-                "and imaginary parts into separate columns."
+                f"Complex data not supported: {context.name} contains {values.dtype}{where}; put "
+                "real and imaginary parts into separate columns."
             )
         what, advice = {
             "m": ("durations", _NUMBERS_FOR_DURATIONS),
             "M": ("dates", _NUMBERS_FOR_DATES),
-        }.get(kind, ("text", said.advice_on_text))
+        }.get(kind, ("text", context.advice_on_text))
         raise DataError(
-            f"{said.name} contains {what} ({values.dtype}){where}, not numbers: {advice}."
+            f"{context.name} contains {what} ({values.dtype}){where}, not numbers: {advice}."
         )
     wide = values.astype(np.float64)
     if kind == "f":
@@ -364,22 +365,22 @@ def _as_floats(values: npt.NDArray[Any], said: _Said) -> Floats:
         rounded = (values > MAX_EXACT) | (values < -MAX_EXACT)
     if rounded.any():
         i, j = np.argwhere(rounded)[0].tolist()
-        raise _not_exact(values[i, j], said.name, said.where(i, j))
+        raise _not_exact(values[i, j], context.name, context.where(i, j))
     return wide
 
 
-def _from_objects(values: npt.NDArray[Any], said: _Said) -> npt.NDArray[np.float64]:
+def _from_objects(values: npt.NDArray[Any], context: _ErrorContext) -> npt.NDArray[np.float64]:
     out = np.empty(values.shape)
     for (i, j), value in np.ndenumerate(values):
         number = math.nan if value is None or is_missing(value) else value
         if isinstance(number, np.integer):  # NumPy would round the integer before the comparison
             number = int(number)
         if not isinstance(number, Real | np.bool_):
-            where = f"{said.name} contains {value!r}{said.where(i, j)}"
+            where = f"{context.name} contains {value!r}{context.where(i, j)}"
             if isinstance(value, Collection) and not isinstance(value, str | bytes):
                 raise TypeError(f"{where}: the argument must be free of strings, only numbers.")
             dated = hasattr(value, "isoformat") or hasattr(value, "to_timestamp")
-            advice = said.advice_on_text if isinstance(value, str) else _ENCODED
+            advice = context.advice_on_text if isinstance(value, str) else _ENCODED
             advice = _NUMBERS_FOR_DATES if dated else advice
             raise DataError(f"{where}, which is not a number: {advice}.")
         try:
@@ -387,7 +388,7 @@ def _from_objects(values: npt.NDArray[Any], said: _Said) -> npt.NDArray[np.float
         except OverflowError:
             out[i, j] = math.inf
         if float(out[i, j]) != number and number == number:  # Python compares exactly
-            raise _not_exact(value, said.name, said.where(i, j))
+            raise _not_exact(value, context.name, context.where(i, j))
     return out
 
 
@@ -423,7 +424,7 @@ def _from_sparse(matrix: Any, name: str) -> sp.csr_array:
             def place(k: int, _: int) -> tuple[int, int]:
                 return int(np.searchsorted(indptr, k, side="right")) - 1, int(indices[k])
 
-            floats = _as_floats(data[:, None], _Said(name, place))[:, 0]
+            floats = _as_floats(data[:, None], _ErrorContext(name, place))[:, 0]
             return _csr(aligned(floats), aligned(indices), aligned(indptr), (n, d))
         import scipy.sparse as sp
 
@@ -437,8 +438,8 @@ def _from_sparse(matrix: Any, name: str) -> sp.csr_array:
         outside = (indices < 0) | (indices >= most)
         if outside.any():
             raise _malformed(f"{what} {indices[np.argmax(outside)]} is not below {most}", name)
-    said = _Said(name, lambda k, _: (int(rows[k]), int(columns[k])))
-    numbers = _as_floats(data[:, None], said)[:, 0]
+    context = _ErrorContext(name, lambda k, _: (int(rows[k]), int(columns[k])))
+    numbers = _as_floats(data[:, None], context)[:, 0]
     order = np.lexsort((columns, rows))
     sorted_entries = rows[order], columns[order], numbers[order]
     rows, columns, numbers = _without_duplicates(*sorted_entries, name)

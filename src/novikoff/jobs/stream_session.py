@@ -207,7 +207,7 @@ class StreamSession:
                 "threshold": run.threshold,
                 "step_size": run.step_size,
                 "fit_intercept": run.fit_intercept,
-                "average": "averaged" if run.average else False,
+                "average": run.average,
                 "multi_class": run.multi_class,
             },
             fitted=write_run(run.passes, converged=False, grows=run.classes is None),

@@ -121,7 +121,7 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
                 f"y contains one class only, {classes.tolist()[0]!r}: two classes are needed."
             )
         rows = finite_rows(self, matrix, self.fit_intercept)
-        return rows, self._blank(classes, rows.p - 1), codes
+        return rows, self._blank(classes, rows.d), codes
 
     def _settings(self, n_features: int) -> dict[str, Any]:
         """The settings of the model, from the parameters of the learner."""
@@ -316,7 +316,7 @@ def check_parameters(learner: LinearLearner) -> None:
             )
 
 
-def hold_model(
+def store_model(
     learner: LinearLearner,
     model: Model,
     names: Sequence[Hashable] | None = None,

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from operator import attrgetter
-from typing import Any, ClassVar, Literal, Self, cast
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -96,9 +96,9 @@ class KernelPerceptron(StateLearner):
         Whether 1 is added to the kernel, which gives the rules a bias.
     order : str, list of row numbers or object of `novikoff.orders`, default="permuted"
         As in `Perceptron`, except "max_distance" and "max_residual".
-    average : bool or "averaged", default=False
-        Predict with the average of the coefficients over all steps instead of the last
-        coefficients; "averaged" means True.
+    average : bool, default=False
+        Whether to predict with the average of the coefficients over all steps instead of the last
+        coefficients.
     max_epochs : int or None, default=1000
         A limit on the passes over the data; None for no limit.
     max_seconds, multi_class, class_weight
@@ -155,7 +155,7 @@ class KernelPerceptron(StateLearner):
     degree: int = 3
     coef0: float = 1.0
     fit_intercept: bool = True
-    average: bool | Literal["averaged"] = False
+    average: bool = False
     class_weight: ClassWeight = None
     cache_mb: float = 200.0
     trace: bool = False
@@ -219,7 +219,7 @@ class KernelPerceptron(StateLearner):
         return rows, model, codes
 
     def _unclean(self, advice: str, given: Rows) -> str:
-        averaged = "" if self.average else " Then average='averaged' often gives a better rule."
+        averaged = "" if self.average else " Then average=True often gives a better rule."
         return f"the classes may not be separable in the feature space{advice}.{averaged}"
 
 

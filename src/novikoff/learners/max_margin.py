@@ -145,10 +145,10 @@ class MaxMargin(LinearLearner):
         with self._all_or_nothing():
             rows, model, codes = self._prepare(X, y)
             limits = Limits(seconds=self.max_seconds)
-            fits = [
-                self._fit_rule(own, part, side_labels(model.scheme, model.classes, rule), limits)
-                for rule, (part, own) in enumerate(problems_of(model.scheme, rows, codes))
-            ]
+            fits = []
+            for rule, (part, problem) in enumerate(problems_of(model.scheme, rows, codes)):
+                labels = side_labels(model.scheme, model.classes, rule)
+                fits.append(self._fit_rule(problem, part, labels, limits))
             planes, supports, duals, verdicts = map(list, zip(*fits, strict=True))
             linear(model).W[:] = np.column_stack([plane.w for plane in planes])
             _check_predictions(model, rows, codes)
@@ -166,7 +166,7 @@ class MaxMargin(LinearLearner):
         verdict = find_verdict(problem, labels, tol=self.tol, limits=limits)
         limits.raise_if_interrupted()
         if verdict.kind != "separable":
-            _refuse(verdict, labels, part)
+            _raise_not_separable(verdict, labels, part)
         widest = largest_margin(verdict, free_bias=free)
         if widest is None:
             if limits.reached() is None:
@@ -187,9 +187,9 @@ class MaxMargin(LinearLearner):
 
 def margin_fields(learner: MaxMargin) -> tuple[Body, dict[str, Array]]:
     """Return the results of a fit that are not in the model, for a model file."""
-    verdicts, supports = learner.verdict_, learner.support_
-    duals = learner.dual_coef_
-    proofs = [own.certificate for own in (verdicts if isinstance(verdicts, list) else [verdicts])]
+    verdicts, supports, duals = learner.verdict_, learner.support_, learner.dual_coef_
+    each = verdicts if isinstance(verdicts, list) else [verdicts]
+    proofs = [verdict.certificate for verdict in each]
     return write_margins(
         [proof for proof in proofs if proof is not None],
         supports if isinstance(supports, list) else [supports],
@@ -223,7 +223,7 @@ def _check_predictions(model: Model, rows: Rows, codes: Indices) -> None:
         )
 
 
-def _refuse(verdict: Verdict, labels: Sides, part: Indices) -> NoReturn:
+def _raise_not_separable(verdict: Verdict, labels: Sides, part: Indices) -> NoReturn:
     """Raise the error that says why there is no margin."""
     positive, negative = labels
     other = "the rest" if negative is None else repr(negative)

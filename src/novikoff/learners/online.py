@@ -46,11 +46,10 @@ from novikoff.learners.base import (
     Learned,
     LinearLearner,
     check_parameters,
-    hold_model,
     one_or_each,
+    store_model,
 )
 from novikoff.learners.parameters import (
-    AVERAGE,
     BOOLEAN,
     CLASS_WEIGHT,
     COUNT_OR_NONE,
@@ -82,6 +81,18 @@ LIMITS_BY_STOP = {
     Stop.SECONDS: "max_seconds",
 }
 
+# The two warnings about a run that ended with a clean cycle.
+_SCORES_DIFFER = (
+    "The run ended with a clean cycle, but the scores of `predict`, which adds the same terms in a "
+    "different order, are not beyond the threshold on every row: the numbers are too large, too "
+    "small or too uneven for float64. Scale the columns."
+)
+_ROUNDED_RULE = (
+    "The run on scaled features ended with all rows classified correctly, but its rule, rounded to "
+    "floats, does not separate the original rows. Their numbers are large compared with their "
+    "differences. Subtract a constant from each column."
+)
+
 
 def check_can_stream(learner: OnlineLearner) -> bool:
     """Return True if the learner can learn from a stream; AttributeError if it cannot."""
@@ -103,7 +114,7 @@ class OnlineLearner(LinearLearner, ABC):
 
     # A subclass that does not have one of these parameters uses the value given here.
     order: OrderLike
-    average: bool | Literal["averaged"] = False
+    average: bool = False
     scale: Literal["standard"] | None = None
     max_epochs: int | None
     max_updates: int | None = None
@@ -126,7 +137,7 @@ class OnlineLearner(LinearLearner, ABC):
     _allowed: ClassVar[Mapping[str, Allowed]] = {
         "fit_intercept": BOOLEAN,
         "order": ORDER,
-        "average": AVERAGE,
+        "average": BOOLEAN,
         "scale": optional(one_of("standard")),
         "max_epochs": COUNT_OR_NONE,
         "max_updates": COUNT_OR_NONE,
@@ -207,7 +218,7 @@ class OnlineLearner(LinearLearner, ABC):
                 self.trace_ = one_or_each([trace.detached() for trace in run.traces])
         limits.raise_if_interrupted()
         if not self.converged_:
-            self._warn(run, given)
+            warnings.warn(self._ending(run, given), ConvergenceWarning, stacklevel=3)
         return self
 
     @abstractmethod
@@ -405,54 +416,36 @@ class OnlineLearner(LinearLearner, ABC):
             print(f"epoch {run.epochs:,}: {run.updates:,} updates so far")
         return False
 
-    def _warn(self, run: Run, given: Rows) -> None:
-        """Warn that the fit did not end with a clean cycle, and say why."""
+    def _ending(self, run: Run, given: Rows) -> str:
+        """The warning that a fit did not end with a clean cycle, and why."""
         if run.converged:
-            text = (
-                "The run ended with a clean cycle, but the scores of `predict`, which adds the "
-                "same terms in a different order, are not beyond the threshold on every row: the "
-                "numbers are too large, too small or too uneven for float64. Scale the columns."
-            )
-            if self.scale is not None:
-                text = (
-                    "The run on scaled features ended with all rows classified correctly, but its "
-                    "rule, rounded to floats, does not separate the original rows. Their numbers "
-                    "are large compared with their differences. Subtract a constant from each "
-                    "column."
-                )
-            warnings.warn(text, ConvergenceWarning, stacklevel=4)
-            return
-        periods = [period for period in run.periods if period is not None]
+            return _SCORES_DIFFER if self.scale is None else _ROUNDED_RULE
+        name, periods = type(self).__name__, [period for period in run.periods if period]
         if periods:
             none, n = verdict_clause("inseparable", "hyperplane"), len(run.periods)
             clause = cycle_clause(none, periods)
             if n > 1:  # a wrong rule may be outvoted
                 whose = f"the weights of {len(periods)} of {n} rules"
                 clause = cycle_clause(f"for these rules {none}", periods, whose)
-            warnings.warn(
-                f"The {type(self).__name__} cycles, proved: {clause}. More epochs would not change "
-                "that. novikoff.Pocket finds rules with few mistakes.",
-                ConvergenceWarning,
-                stacklevel=4,
+            return (
+                f"The {name} cycles, proved: {clause}. More epochs would not change that. "
+                "novikoff.Pocket finds rules with few mistakes."
             )
-            return
         stops = sorted({stop for stop in run.stops if stop is not None and stop is not Stop.CLEAN})
         limits = " or ".join(LIMITS_BY_STOP[stop] for stop in stops if stop in LIMITS_BY_STOP)
         advice = f", or the run needs more time ({limits})" if limits else ""
-        warnings.warn(
-            f"The {type(self).__name__} ended by {' and '.join(stops)}, without a clean cycle "
-            f"(every row on its side): {self._unclean(advice, given)}",
-            ConvergenceWarning,
-            stacklevel=4,
+        return (
+            f"The {name} ended by {' and '.join(stops)}, without a clean cycle (every row on its "
+            f"side): {self._unclean(advice, given)}"
         )
 
     def _unclean(self, advice: str, given: Rows) -> str:
-        """The end of the warning: why no cycle may have been clean, and what to do."""
+        """The end of this warning: why no cycle may have been clean, and what to do."""
         offered = self.get_params(deep=False)
         scalable = "scale" in offered and self.scale is None
-        unscaled = scalable and Scaling.of(given.X, centre=self.fit_intercept).matters
+        unscaled = scalable and Scaling.of(given.X, centre=self.fit_intercept).is_far_from_standard
         hint = "With scale='standard' a run is often far shorter. " if unscaled else ""
-        averaged = " or average='averaged'" if offered.get("average", "no") is False else ""
+        averaged = " or average=True" if offered.get("average", "no") is False else ""
         return (
             f"the data may not be linearly separable{advice}. novikoff.separate decides this, with "
             f"proof. {hint}If no rule is perfect, novikoff.Pocket{averaged} gives a better rule "
@@ -490,7 +483,7 @@ def adopt_stream(
     if learner._learned is None or learner._learned.model is not model:
         known_names = learner._names if names is None else names[: model.n_features]
         learner.n_iter_ = 0 if learner._learned is None else learner.n_iter_
-        hold_model(learner, model, known_names, grows=grows)
+        store_model(learner, model, known_names, grows=grows)
     learner._forget_fit()
 
 

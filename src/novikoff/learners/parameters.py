@@ -62,9 +62,6 @@ ORDER = Allowed(
     ),
     f"one of {', '.join(BY_NAME)}, a list of row numbers, or an object of novikoff.orders",
 )
-AVERAGE = Allowed(
-    lambda average: isinstance(average, bool) or average == "averaged", "True, False or 'averaged'"
-)
 CLASS_WEIGHT = Allowed(
     lambda value: value is None or isinstance(value, dict) or one_of("balanced").holds(value),
     "a dict of class → weight, 'balanced' or None",

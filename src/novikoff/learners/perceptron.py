@@ -21,7 +21,7 @@ from novikoff.core.runs import Plan
 from novikoff.core.stops import Limits
 from novikoff.core.updates import Update, passive_aggressive, perceptron
 from novikoff.learners.arrays import MatrixLike, check_remote, check_start
-from novikoff.learners.base import check_parameters, hold_model, linear
+from novikoff.learners.base import check_parameters, linear, store_model
 from novikoff.learners.online import (
     LIMITS_BY_STOP,
     STRUCTURE,
@@ -48,7 +48,7 @@ class WeightLearner(OnlineLearner):
 
     fit_intercept: bool = True
     order: OrderLike = "permuted"
-    average: bool | Literal["averaged"] = False
+    average: bool = False
     scale: Literal["standard"] | None = None
     max_epochs: int | None = 1000
     max_updates: int | None = None
@@ -140,7 +140,7 @@ class WeightLearner(OnlineLearner):
             plan = Plan(self._update(), self._order(), limits, seed)
             run = rows.fit(plan, model.scheme, model.classes.tolist(), self.fit_intercept)
             model.W, model.totals = run.W, run.totals
-            hold_model(self, model, [str(name) for name in rows.names] if rows.named else None)
+            store_model(self, model, [str(name) for name in rows.names] if rows.named else None)
             self.n_iter_ = run.epochs
             self.converged_ = run.converged
             self.mixed_updates_ = np.array([float(value) for value in run.mixed_updates])
@@ -182,10 +182,10 @@ class Perceptron(WeightLearner):
         of neighbouring rows, several times faster on large data), "random" (independent draws),
         "max_distance" or "max_residual" (always the worst row). A list such as [3, 1, 0, 2] is a
         cycle that is repeated; it must contain every row.
-    average : bool or "averaged", default=False
+    average : bool, default=False
         Whether to predict with the average of the weights over all steps (Freund and Schapire
-        1999) instead of the last weights; "averaged" means True. The last weights are best on
-        separable data, the average is often better on other data.
+        1999) instead of the last weights. The last weights are best on separable data, the average
+        is often better on other data.
     scale : "standard" or None, default=None
         "standard" runs on features that are scaled to mean 0 and variance 1. In a sparse matrix,
         and without an intercept, features are divided but not shifted. The mistake bound R²/γ²

@@ -30,9 +30,9 @@ from novikoff.learners.base import (
     Learned,
     LinearLearner,
     check_parameters,
-    hold_model,
     linear,
     one_or_each,
+    store_model,
 )
 from novikoff.learners.parameters import (
     BOOLEAN,
@@ -346,7 +346,7 @@ columns.'
             refine=self.refine,
             lower_bound=self.lower_bound,
         )
-        hold_model(self, model, [str(name) for name in rows.names] if rows.named else None)
+        store_model(self, model, [str(name) for name in rows.names] if rows.named else None)
         model.W[:] = np.column_stack([rule.w for rule in rules])
         model.totals[1:] = [rule.updates for rule in rules]
         self._take_found(model, rules, None, whole=True)

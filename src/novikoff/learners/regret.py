@@ -239,7 +239,7 @@ def _fewest_mistakes(
     rows: Rows, classes: Labels, codes: Indices, seed: int, kind: str, *, lower_bound: bool
 ) -> FoundRules:
     """Search as `novikoff.Pocket` does with its default parameters."""
-    model = LinearModel(classes, rows.p - 1, rows.fit_intercept, multi_class=kind)
+    model = LinearModel(classes, rows.d, rows.fit_intercept, multi_class=kind)
     limits = Limits(updates=Pocket.max_updates)
     rules = find_rules(rows, codes, model, lower_bound=lower_bound, limits=limits, seed=seed)
     limits.raise_if_interrupted()

@@ -20,7 +20,7 @@ from novikoff.formats.files import write_file
 from novikoff.formats.model_file import ESTIMATORS, dump_record, read_record
 from novikoff.formats.model_record import Body, ModelRecord
 from novikoff.formats.tensors import Array, Tensors
-from novikoff.learners.base import check_parameters, hold_model, names_of
+from novikoff.learners.base import check_parameters, names_of, store_model
 from novikoff.learners.max_margin import MaxMargin, margin_fields, restore_margins
 from novikoff.learners.online import OnlineLearner, check_unchanged, restore_run, run_fields
 from novikoff.learners.pocket import Pocket, pocket_fields, restore_pocket
@@ -175,7 +175,7 @@ def from_record(record: ModelRecord) -> Estimator:
             check_unchanged(model, record.model)
     except (TypeError, ValueError, OverflowError) as error:
         raise InvalidJsonError(str(error)[:300].rstrip(".")) from None
-    hold_model(model, record.model, record.names)
+    store_model(model, record.model, record.names)
     tensors = Tensors(record.arrays)
     if isinstance(model, OnlineLearner):
         restore_run(model, record.fitted)

@@ -127,12 +127,10 @@ def suspect_rows(
 
 def _multipliers(X: Any, labels: Any, fit_intercept: bool) -> Vector:
     """For each row, its multiplier in the proof of the margin, divided by the sum of all."""
-    found, proof = (
-        np.zeros(len(labels)),
-        separate(X, labels, fit_intercept=fit_intercept).certificate,
-    )
+    multipliers = np.zeros(len(labels))
+    proof = separate(X, labels, fit_intercept=fit_intercept).certificate
     if proof is not None and proof.kind == "separable" and proof.multipliers:
         total = sum(proof.multipliers.values())
         for row, multiplier in proof.multipliers.items():
-            found[row] = float(multiplier / total)
-    return found
+            multipliers[row] = float(multiplier / total)
+    return multipliers

@@ -135,29 +135,33 @@ class Network:
             raise ValueError("A network needs at least one unit.")
         if len(set(inputs)) < len(inputs):
             raise ValueError(f"An input occurs twice among {tuple(inputs)!r}.")
-        for unit in kinds.keys() - place.keys():
-            raise ValueError(f"There is an activation for {unit!r}, but no unit of this name.")
+        unknown = next(iter(kinds.keys() - place.keys()), None)
+        if unknown is not None:
+            raise ValueError(f"There is an activation for {unknown!r}, but no unit of this name.")
         W = np.zeros((len(units), len(units)))
         there = W != 0.0
         for source, target, weight in triples:
             i, j = place[source], place[target]
-            if j < len(inputs) or not np.isfinite(weight) or there[j, i]:
-                raise ValueError(
-                    f"The edge {source!r} → {target!r} of weight {weight} leads to an input, "
-                    "occurs twice, or has a weight that is not finite."
-                )
+            edge = f"The edge {source!r} → {target!r} of weight {weight}"
+            if j < len(inputs):
+                raise ValueError(f"{edge} leads to an input: inputs have no edges to them.")
+            if there[j, i]:
+                raise ValueError(f"{edge} occurs twice: add the weights of the two edges.")
+            if not np.isfinite(weight):
+                raise ValueError(f"{edge} must have a finite weight.")
             W[j, i], there[j, i] = weight, True
         b = np.array([float(given.get(unit, 0.0)) for unit in units])
         chosen = tuple(kinds.get(unit, "threshold") for unit in units)
         for k, (unit, kind, bias) in enumerate(zip(units, chosen, b.tolist(), strict=True)):
             if k < len(inputs) and bias != 0.0:
                 raise ValueError(f"The unit {unit!r} is an input: inputs have no bias.")
-            if kind not in ACTIVATIONS or not np.isfinite(bias):
+            if kind not in ACTIVATIONS:
                 raise ValueError(
-                    f"The unit {unit!r} has the activation {kind!r} and the bias {bias}. The "
-                    f"activation must be one of {', '.join(ACTIVATIONS)}, and the bias a finite "
-                    "number."
+                    f"The unit {unit!r} has the activation {kind!r}, which is none of "
+                    f"{', '.join(ACTIVATIONS)}."
                 )
+            if not np.isfinite(bias):
+                raise ValueError(f"The unit {unit!r} has the bias {bias}: it must be finite.")
         others = range(len(inputs), len(units))
         last = [j for j in others if not np.delete(there[:, j], j).any()]
         return cls(units, len(inputs), W, there, b, chosen, tuple(last or others))

@@ -83,7 +83,7 @@ def pocket_answer(question: Question) -> Json:
     problem = question.problem()
     compile_pocket_loop(problem)
     codes = (problem.signs > 0).astype(np.int64)
-    model = LinearModel(np.array(LABELS[::-1]), problem.p - 1, question.bias)
+    model = LinearModel(np.array(LABELS[::-1]), problem.d, question.bias)
     limits = Limits(updates=1000, seconds=MAX_SECONDS)
     rules = find_rules(problem, codes, model, limits=limits, seed=question.seed)
     pocket_rule = rules.together[0]

@@ -29,6 +29,7 @@ Vector: TypeAlias = npt.NDArray[np.float64]
 Indices: TypeAlias = npt.NDArray[np.int64]
 Integers: TypeAlias = npt.NDArray[np.object_]
 Signs: TypeAlias = npt.NDArray[np.int8]
+Mask: TypeAlias = npt.NDArray[np.bool_]  # True for the rows of a set
 
 # The unit roundoff of float64: a rounded result is off by at most this share of itself.
 UNIT_ROUNDOFF = 2.0**-53

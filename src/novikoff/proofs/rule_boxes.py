@@ -49,7 +49,7 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.proofs import exact
-from novikoff.proofs.exact import Integers, Vector
+from novikoff.proofs.exact import Integers, Mask, Vector
 
 # A search has at most this many entries of rows and this many operations.
 MOST_ENTRIES, MOST_OPERATIONS = 1 << 17, 1 << 34
@@ -72,7 +72,6 @@ _FLAT = 1e-7
 # may meet the others just outside of the box.
 _NEAR = 2.0**-30
 
-Mask: TypeAlias = npt.NDArray[np.bool_]
 # A function of the weights of a rule that may cost less than the target; it returns a new target.
 Improve: TypeAlias = Callable[[Vector], Fraction]
 

@@ -129,7 +129,7 @@ def _model_record(study: Study, names: list[object] | None) -> ModelRecord:
         parameters |= {
             "random_state": options.seed,
             "order": options.order,
-            "average": "averaged" if model.averages else False,
+            "average": model.averages,
             "scale": "standard" if run.scale == "standard" else None,
             "max_epochs": run.max_epochs,
             "max_updates": run.max_updates,

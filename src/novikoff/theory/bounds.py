@@ -70,8 +70,7 @@ def mistake_bound(radius: float, margin: float) -> float:
     >>> mistake_bound(radius=5.0, margin=0.5)
     100.0
     """
-    _require_positive("radius", radius)
-    _require_positive("margin", margin)
+    require_positive(radius=radius, margin=margin)
     ratio = rational(radius) ** 2 / rational(margin) ** 2
     if ratio * _ROUNDING < 1:
         raise ValueError(
@@ -157,8 +156,7 @@ def general_bound(
     >>> general_bound(radius=5.0, s=1.0, w_star=[0.0, 2.0], w0=[3.0, 4.0], threshold=0.5)
     124.0
     """
-    _require_positive("radius", radius)
-    _require_positive("margin s", s)
+    require_positive(**{"radius": radius, "margin s": s})
     if not (math.isfinite(threshold) and threshold >= 0.0):
         raise ValueError(f"The threshold δ must be finite and not negative, not {threshold}.")
     vector = finite_vector("w_star", w_star)
@@ -309,7 +307,7 @@ def translated_bound(
         raise ValueError(f"X, coef and shift must have the same number of columns, not {shapes}.")
     if not (np.isfinite(rows).all() and math.isfinite(intercept)):
         raise ValueError("X and the intercept must be finite.")
-    _require_positive("margin s", s)
+    require_positive(**{"margin s": s})
     whole, e = exact.integers(np.vstack([rows, c]))
     longest = max(sum(value * value for value in row) for row in (whole[:-1] + whole[-1]).tolist())
     pairs = zip(w.tolist(), c.tolist(), strict=True)
@@ -352,8 +350,7 @@ def passive_aggressive_bound(radius: float, norm: float, hinge: float, C: float)
     >>> passive_aggressive_bound(radius=2.0, norm=3.0, hinge=0.0, C=1.0)
     36.0
     """
-    _require_positive("radius", radius)
-    _require_positive("C", C)
+    require_positive(radius=radius, C=C)
     _require_not_negative(norm=norm, hinge=hinge)
     R, u, losses, most = map(rational, (radius, norm, hinge, C))
     return float_above(max(R**2, 1 / most) * (u**2 + 2 * most * losses))
@@ -396,8 +393,7 @@ def p_norm_bound(p: float, radius: float, norm: float, margin: float, hinge: flo
     >>> p_norm_bound(2.0, radius=5.0, norm=1.0, margin=0.5)  # the perceptron's R²/γ²
     100.0
     """
-    _require_positive("radius", radius)
-    _require_positive("margin", margin)
+    require_positive(radius=radius, margin=margin)
     if not 2.0 <= p < math.inf:
         raise ValueError(f"p must be a finite number from 2 on, not {p}.")
     _require_not_negative(norm=norm, hinge=hinge)
@@ -439,7 +435,7 @@ def second_order_bound(margin: float, hinge: float, quadratic: float, growth: fl
     >>> second_order_bound(margin=0.5, hinge=1.0, quadratic=4.0, growth=9.0)
     14.0
     """
-    _require_positive("margin", margin)
+    require_positive(margin=margin)
     _require_not_negative(hinge=hinge, quadratic=quadratic, growth=growth)
     gamma, square = rational(margin), rational(quadratic) * rational(growth)
     return plus_root_above(rational(hinge) / gamma, square / gamma**2)
@@ -482,9 +478,11 @@ def forgetron_bound(norm: float, hinge: float, budget: int) -> float:
     return float_above(2 * square + 4 * losses)
 
 
-def _require_positive(name: str, value: float) -> None:
-    if not (math.isfinite(value) and value > 0.0):
-        raise ValueError(f"The {name} must be finite and positive, not {value}.")
+def require_positive(**numbers: float) -> None:
+    """Raise ValueError unless all numbers, which are given by their names, are positive."""
+    for name, value in numbers.items():
+        if not 0.0 < value < math.inf:
+            raise ValueError(f"The {name} must be finite and positive, not {value}.")
 
 
 def _require_not_negative(**numbers: float) -> None:

@@ -182,7 +182,7 @@ def p_norm_margin(
     )
     w = np.append(finite_vector("coef", coef), 0.0 if intercept is None else intercept)
     if len(w) != problem.p:
-        raise ValueError(f"coef has {len(w) - 1} entries, but X has {problem.p - 1} columns.")
+        raise ValueError(f"coef has {len(w) - 1} entries, but X has {problem.d} columns.")
     if not w.any() or not np.isfinite(w).all():
         raise ValueError("The rule must be finite and not zero.")
     margin = float(products(problem, w).min()) / lp_norm(w, q)

@@ -199,7 +199,7 @@ def summary(
         )  # fmt: skip
         name = _short_name(order)
         runs.append(OrderRun(name, run.mistakes, run.epochs, run.converged, run.periods[0]))
-    return Summary(verdict, problem.n, problem.p - 1, runs)
+    return Summary(verdict, problem.n, problem.d, runs)
 
 
 def _short_name(order: str | Sequence[int] | Order) -> str:

@@ -13,6 +13,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from novikoff.theory.bounds import require_positive
 from novikoff.theory.rounding import (
     float_above,
     halvings_above,
@@ -61,7 +62,7 @@ def agmon_rate(eta: float, condition: float) -> float:
     """
     if not 0.0 <= eta <= 2.0:
         raise ValueError(f"The relaxation η must be from 0 to 2, not {eta}.")
-    _require(condition=condition)
+    require_positive(condition=condition)
     if condition > 1.0:
         raise ValueError(
             f"condition must be at most 1, not {condition}: no violation exceeds the distance."
@@ -100,7 +101,7 @@ def shifted_bound(distance: float, radius: float, shift: float) -> float:
     >>> shifted_bound(distance=10.0, radius=0.5, shift=0.5)
     400.0
     """
-    _require(distance=distance, radius=radius, shift=shift)
+    require_positive(distance=distance, radius=radius, shift=shift)
     if shift >= 2.0 * radius:
         raise ValueError(
             f"A shift of {shift} is too large for a ball of radius {radius}: it must be below "
@@ -136,7 +137,7 @@ def smooth_bound(margin: float, n: int) -> float:
     >>> round(smooth_bound(0.01, n=200))
     651
     """
-    _require(margin=margin, n=n)
+    require_positive(margin=margin, n=n)
     return plus_root_above(Fraction(0), 8 * log_above(n) / rational(margin) ** 2)
 
 
@@ -146,8 +147,7 @@ def smooth_euclidean_bound(margin: float, norm: float) -> float:
     Parameters
     ----------
     margin : float
-        γ, the maximum over ‖u‖ ≤ 1 of min_i ⟨h_i, u⟩ for the homogeneous rows h_i at unit length
-        (`goffin_measure`), or any positive number below it.
+        γ, as in `smooth_bound`.
     norm : float
         The spectral norm ‖H‖₂ of the homogeneous rows, or any number above it.
 
@@ -166,7 +166,7 @@ def smooth_euclidean_bound(margin: float, norm: float) -> float:
     >>> smooth_euclidean_bound(0.5, norm=3.0)
     12.0
     """
-    _require(margin=margin, norm=norm)
+    require_positive(margin=margin, norm=norm)
     return float_above(2 * rational(norm) / rational(margin))
 
 
@@ -178,8 +178,7 @@ def primal_dual_bound(margin: float, norm: float, factor: float = math.e) -> tup
     Parameters
     ----------
     margin : float
-        γ, the maximum over ‖u‖ ≤ 1 of min_i ⟨h_i, u⟩ for the homogeneous rows h_i at unit length
-        (`goffin_measure`), or any positive number below it.
+        γ, as in `smooth_bound`.
     norm : float
         ‖H‖₂, or any number above it.
     factor : float
@@ -201,7 +200,7 @@ def primal_dual_bound(margin: float, norm: float, factor: float = math.e) -> tup
     >>> round(steps, 2), round(runs, 2)
     (11.31, 2.0)
     """
-    _require(margin=margin, norm=norm)
+    require_positive(margin=margin, norm=norm)
     if not 1.0 < factor < math.inf:
         raise ValueError(f"factor must be finite and above 1, not {factor}.")
     steps = plus_root_above(Fraction(0), 8 * (rational(norm) / rational(margin)) ** 2)
@@ -222,8 +221,7 @@ def rescaling_bound(margin: float, p: int) -> float:
     Parameters
     ----------
     margin : float
-        γ, the maximum over ‖u‖ ≤ 1 of min_i ⟨h_i, u⟩ for the homogeneous rows h_i at unit length
-        (`goffin_measure`), or any positive number below it.
+        γ, as in `smooth_bound`.
     p : int
         The dimension of the homogeneous rows.
 
@@ -242,7 +240,7 @@ def rescaling_bound(margin: float, p: int) -> float:
     >>> round(rescaling_bound(1e-8, p=5))
     187
     """
-    _require(margin=margin, p=p)
+    require_positive(margin=margin, p=p)
     volume = (p - 1) * -log_below(margin) + log_above(p) + log_above(math.pi) / 2
     return float_above(volume / log_below(1.5))
 
@@ -274,9 +272,3 @@ def doubling_bound(x: npt.ArrayLike) -> float:
     if not (entries.ndim == 1 and (entries > 0.0).all() and (entries <= 1.0).all()):
         raise ValueError("The entries of x must be above 0 and at most 1: divide x by its largest.")
     return float_above(sum(map(halvings_above, entries.tolist()), Fraction(0)))
-
-
-def _require(**numbers: float) -> None:
-    for name, value in numbers.items():
-        if not (math.isfinite(value) and value > 0.0):
-            raise ValueError(f"The {name} must be finite and positive, not {value}.")

@@ -425,7 +425,7 @@ def _unit_products(rule: Rule, problem: Problem, w_star: Vector | None) -> tuple
 
     if w_star is None:
         w_star, _ = _separator(problem)
-    w_star = np.append(w_star, 0.0)[: problem.p] / math.hypot(*w_star)
+    w_star = problem.padded(w_star) / math.hypot(*w_star)
     aligned = products(problem, w_star)
     worst = int(np.argmin(aligned))
     if not aligned[worst] > 0.0:
