@@ -17,11 +17,12 @@ import numpy.typing as npt
 from novikoff.cluster.shards import Memo, Setting, Shard
 from novikoff.cluster.tasks import Cluster, ShardVisit
 from novikoff.core.class_labels import Label
-from novikoff.core.rows import Indices, Vector, stacked
+from novikoff.core.rows import Indices, Mask, Vector, stacked
 from novikoff.core.stops import Limits
 from novikoff.errors import DataError
+from novikoff.geometry.parts import Part, PerRow, RowSet
 from novikoff.geometry.passes import Passes
-from novikoff.geometry.visits import ExactSigns, Mask, MostViolated, Part, PerRow, RowSet, V, Visit
+from novikoff.geometry.visits import ExactSigns, MostViolated, V, Visit
 from novikoff.proofs import exact
 from novikoff.proofs.exact import Numbers, Signs
 

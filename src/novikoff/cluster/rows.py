@@ -282,8 +282,7 @@ class ClusterRows(RemoteRows):
     def separated_by(self, W: Vector, sides: Sequence[Sides], fit_intercept: bool) -> bool:
         """Whether each column of W separates all rows strictly; proved where True."""
         for pair, w in zip(sides, W.T, strict=True):
-            passes = self.passes(Setting(*pair, fit_intercept), Limits())
-            if not passes.least_products(exact.floats(w[: passes.p]), Limits()).separates:
+            if not self.passes(Setting(*pair, fit_intercept), Limits()).separates(w):
                 return False
         return True
 

@@ -32,7 +32,7 @@ from novikoff.data.recipe import ReadOptions, Recipe
 from novikoff.data.source import parquet_files
 from novikoff.data.values import LabelKind, LabelReader
 from novikoff.errors import ClusterError, DataError
-from novikoff.geometry.visits import Part
+from novikoff.geometry.parts import Part
 
 # Results about the rows of a shard. The first key is the question, the second key is the first row
 # and the number of rows.

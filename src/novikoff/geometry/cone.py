@@ -46,14 +46,13 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.core.problem import signed_problem
-from novikoff.core.rows import Indices, Matrix, as_dense, stacked
+from novikoff.core.rows import Indices, Mask, Matrix, as_dense, stacked
 from novikoff.core.stops import Limits
 from novikoff.geometry.faces import partition
 from novikoff.geometry.null_space import NullSpace, SparseVector, null_space, spanning_rows
 from novikoff.geometry.passes import LocalPasses, OutOfTimeError
 from novikoff.geometry.verdict_search import search_verdict
 from novikoff.geometry.view import balanced_view
-from novikoff.geometry.visits import Mask
 
 # Integers of this many bits are exact in float64.
 _DOUBLE_BITS = 53

@@ -46,11 +46,12 @@ from scipy.linalg import qr, qr_delete
 from scipy.linalg.lapack import dtrtrs
 
 from novikoff.core.blas import one_blas_thread
-from novikoff.core.rows import Indices, Vector, as_dense
+from novikoff.core.rows import Indices, Mask, Vector, as_dense
 from novikoff.core.stops import Limits
+from novikoff.geometry.parts import RowSet
 from novikoff.geometry.passes import OutOfTimeError, Passes, TooLargeError, check_time
 from novikoff.geometry.view import MAX_DENSE_ENTRIES, View, sample_size
-from novikoff.geometry.visits import Mask, MostViolated, RowSet
+from novikoff.geometry.visits import MostViolated
 from novikoff.proofs import exact
 
 if TYPE_CHECKING:
@@ -118,11 +119,11 @@ class Iterate:
     rows: Indices
     multipliers: Vector  # λ > 0 on the rows
     w: Vector  # the direction: the nearest point, or minus the residual
-    seen: MostViolated  # the most violated rows, or the proof that w separates all rows
+    last_pass: MostViolated  # the most violated rows, or the proof that w separates all rows
     ending: Ending | None  # None while the search continues
-    working: Indices
+    working_set: Indices  # the rows that were copied into memory
     vertices: tuple[Indices, Indices, Vector]  # the corral: rows, their partners or −1, and u
-    plain: bool  # whether the rows are not scaled, so that the margin is that of the rows
+    is_unscaled: bool  # whether the rows are not scaled, so that the margin is that of the rows
 
 
 # A function that is called with each iterate, and returns whether to stop.
@@ -149,12 +150,12 @@ def minimise(
     OutOfTimeError is raised if a limit is reached before the first iterate.
     """
     passes = objective.view.passes
-    batch, most = batch_of(passes), capacity(passes)
+    batch, max_members = batch_of(passes), capacity(passes)
     working = np.union1d(start, objective.free)
     iterate: Iterate | None = None
     while True:
         try:
-            corral = _make_corral(objective, working, most, iterate, limits)
+            corral = _make_corral(objective, working, max_members, iterate, limits)
             ending = pivot(corral, tol / 8.0, limits)
             iterate = _after_pass(objective, corral, working, batch, tol, limits)
         except OutOfTimeError:
@@ -170,15 +171,19 @@ def minimise(
         if enough:
             iterate.ending = Ending.WATCHED
             return iterate
-        violated = np.setdiff1d(iterate.seen.rows, working)
-        full = ending is Ending.STALLED and len(corral.members) == most < len(objective.b)
+        violated = np.setdiff1d(iterate.last_pass.rows, working)
+        full = ending is Ending.STALLED and len(corral.members) == max_members < len(objective.b)
         if len(violated) == 0 or full:
             return iterate
         working = _next_working_set(objective, corral, iterate, violated, 4 * batch)
 
 
 def _make_corral(
-    objective: Objective, working: Indices, most: int, before: Iterate | None, limits: Limits
+    objective: Objective,
+    working: Indices,
+    max_members: int,
+    before: Iterate | None,
+    limits: Limits,
 ) -> Corral:
     """Make the corral of a working set, with the members of the iterate before.
 
@@ -201,10 +206,10 @@ def _make_corral(
         bound = ~np.isin(first, free)
         partners = np.where(second >= 0, np.searchsorted(working, second), -1)[bound].tolist()
         members += zip(np.searchsorted(working, first[bound]).tolist(), partners, strict=True)
-    fits_whole = len(free) == 0 and len(working) <= min(most, objective.view.passes.p)
+    fits_whole = len(free) == 0 and len(working) <= min(max_members, objective.view.passes.p)
     begin = None if before is None and fits_whole else members
     sides = objective.view.passes.fetch(working).signs if objective.pairs else None
-    return Corral(b, most, WorkingSet(vectors, sides), begin, len(free), frame, limits)
+    return Corral(b, max_members, WorkingSet(vectors, sides), begin, len(free), frame, limits)
 
 
 def _after_pass(
@@ -234,11 +239,11 @@ def _after_pass(
         rows=rows,
         multipliers=multipliers[used] / lengths,
         w=w,
-        seen=view.passes.over(visit, limits),
+        last_pass=view.passes.over(visit, limits),
         ending=None,
-        working=working,
+        working_set=working,
         vertices=(working[first], np.where(second >= 0, working[second], -1), corral.u),
-        plain=view.plain,
+        is_unscaled=view.is_unscaled,
     )
 
 
@@ -262,7 +267,7 @@ def _next_working_set(
 ) -> Indices:
     """The members, the violated rows, and up to ``most`` other rows of the working set."""
     members = np.union1d(iterate.rows, objective.free)
-    others = np.setdiff1d(iterate.working, members)
+    others = np.setdiff1d(iterate.working_set, members)
     if len(others) > most:
         prices = inner_products(objective.view.gather(others), corral.full_residual[1:])
         others = others[np.lexsort((others, -prices))[:most]]
@@ -365,27 +370,28 @@ class Corral:
     """The vectors with u_j > 0, the members, and their factors Q·R.
 
     A member (i, j) is row i of the working set if j is negative. Otherwise it is the sum of the
-    rows i and j, which is a vertex of the difference of two hulls. There are at most ``most``
-    members. Initial members with u ≤ 0 leave. The first ``n_free`` members never leave, and their u
-    may have any sign. If ``members`` is None, all rows of the working set join first, and then all
-    rows with multiplier ≤ 0 leave together. If the vectors and b are given by their coordinates in
-    a basis, ``frame`` has this orthonormal basis as columns. OutOfTimeError is raised if a limit is
-    reached before the first members have joined, and TooLargeError if more independent free vectors
-    would have to join than ``most``.
+    rows i and j, which is a vertex of the difference of two hulls. There are at most
+    ``max_members`` members. Initial members with u ≤ 0 leave. The first ``n_free`` members never
+    leave, and their u may have any sign. If ``members`` is None, all rows of the working set join
+    first, and then all rows with multiplier ≤ 0 leave together. If the vectors and b are given by
+    their coordinates in a basis, ``frame`` has this orthonormal basis as columns. OutOfTimeError is
+    raised if a limit is reached before the first members have joined, and TooLargeError if more
+    independent free vectors would have to join than ``max_members``.
     """
 
     def __init__(
         self,
         b: Vector,
-        most: int,
-        working: WorkingSet,
+        max_members: int,
+        vectors: WorkingSet,
         members: Sequence[Member] | None = (),
         n_free: int = 0,
         frame: Vector | None = None,
         limits: Limits | None = None,
     ) -> None:
-        self.b, self.most, self.working, self._frame = b, min(most, len(b)), working, frame
-        self._Q = np.empty((len(b), self.most), order="F")  # the first columns are in use
+        self.b, self.max_members = b, min(max_members, len(b))
+        self.vectors, self._frame = vectors, frame
+        self._Q = np.empty((len(b), self.max_members), order="F")  # the first columns are in use
         self._R: Vector
         self.members: list[Member]
         self.n_free: int
@@ -405,9 +411,9 @@ class Corral:
         The u of a pair may be negative although the multipliers of its rows are positive. Then
         other pairs with the same multipliers of rows are tried.
         """
-        multipliers, before = np.ones(self.working.G.shape[0]), -1
+        multipliers, before = np.ones(self.vectors.G.shape[0]), -1
         for _ in range(_MAX_ROUNDS):
-            self._begin(self.working.vertices(multipliers), 0, limits)
+            self._begin(self.vectors.vertices(multipliers), 0, limits)
             rows = int(np.count_nonzero(multipliers))
             if self.u.min(initial=1.0) > 0.0 or rows == before:
                 return
@@ -416,9 +422,8 @@ class Corral:
     def _begin(self, members: Sequence[Member], n_free: int, limits: Limits) -> None:
         """Let members join, except for those that depend on the members before them."""
         self.members, self.n_free, self.u = [], 0, np.empty(0)
-        self._R = np.eye(
-            min(_MIN_CAPACITY, self.most), order="F"
-        )  # beyond the members, the unit matrix
+        # Beyond the members, R is the unit matrix.
+        self._R = np.eye(min(_MIN_CAPACITY, self.max_members), order="F")
         for first in range(0, len(members), _MEMBERS_PER_LOOK):
             check_time(limits)
             members_of_block = members[first : first + _MEMBERS_PER_LOOK]
@@ -428,7 +433,7 @@ class Corral:
             for k, (i, j) in enumerate(members_of_block, first):
                 if k % _PIVOTS_PER_LOOK == 0:
                     check_time(limits)
-                if k < n_free and self.most == len(self.members) < len(self.b):
+                if k < n_free and self.max_members == len(self.members) < len(self.b):
                     raise TooLargeError
                 self.n_free += self._join(i, j) and k < n_free
         self.u = self._unconstrained()
@@ -438,7 +443,7 @@ class Corral:
         first, second = np.array(self.members, dtype=np.int64).reshape(-1, 2).T
         paired = second >= 0
         rows, u = np.append(first, second[paired]), np.append(self.u, self.u[paired])
-        return np.bincount(rows, u, minlength=self.working.G.shape[0]).astype(np.float64)
+        return np.bincount(rows, u, minlength=self.vectors.G.shape[0]).astype(np.float64)
 
     def admit(self, i: int, j: int) -> bool:
         """Let a vector join and others leave; return whether Σ u_j·g_j came nearer to b."""
@@ -466,9 +471,9 @@ class Corral:
     def _join(self, i: int, j: int) -> bool:
         """Append a vector to the factors, unless it depends on the members or they are full."""
         k = len(self.members)
-        if k == self.most:
+        if k == self.max_members:
             return False
-        g = self.working.vector(i, j)
+        g = self.vectors.vector(i, j)
         v, c = g, np.zeros(k)
         for _ in range(2):  # twice is enough: Gram-Schmidt with reorthogonalisation
             correction = inner_products(self._basis, v)
@@ -486,9 +491,9 @@ class Corral:
     def _join_together(self, joining: Sequence[Member]) -> bool:
         """Append several vectors to the factors, unless one of them may depend on others."""
         k, last = len(self.members), len(self.members) + len(joining)
-        if last > self.most:
+        if last > self.max_members:
             return False
-        V = np.array([self.working.vector(i, j) for i, j in joining]).T
+        V = np.array([self.vectors.vector(i, j) for i, j in joining]).T
         sizes, C = np.sqrt(np.square(V).sum(axis=0)), np.zeros((k, len(joining)))
         with one_blas_thread():
             for _ in range(2):
@@ -508,7 +513,7 @@ class Corral:
         """Enlarge R for this many members."""
         k = len(self._R)
         if members > k:
-            larger = np.eye(min(max(2 * k, members), self.most), order="F")
+            larger = np.eye(min(max(2 * k, members), self.max_members), order="F")
             larger[:k, :k] = self._R
             self._R = larger
 
@@ -569,9 +574,9 @@ def pivot(corral: Corral, tol: float, limits: Limits) -> Ending:
     The condition is ⟨g, r⟩ ≤ tol·‖r‖² for all vectors g and the residual r. If rounding prevents a
     vector from improving the solution, the vector is not tried again until the solution improves.
     """
-    working = corral.working
+    vectors = corral.vectors
     zero = _ZERO_SHARE * math.sqrt(float(corral.b @ corral.b))
-    best, barred = math.inf, np.zeros(working.G.shape[0], dtype=np.bool_)
+    best, barred = math.inf, np.zeros(vectors.G.shape[0], dtype=np.bool_)
     if len(barred) == 0:
         return Ending.OPTIMAL
     for turn in count():
@@ -583,10 +588,10 @@ def pivot(corral: Corral, tol: float, limits: Limits) -> Ending:
         if square < best:
             best = square
             barred[:] = False
-        i, j, price = working.most_acute(corral.residual, barred)
+        i, j, price = vectors.most_acute(corral.residual, barred)
         if not price > tol * square:
             return Ending.STALLED if barred.any() else Ending.OPTIMAL
-        if len(corral.members) >= corral.most:  # no vector can join
+        if len(corral.members) >= corral.max_members:  # no vector can join
             return Ending.STALLED
         joined = corral.admit(i, j)
         if not (joined and float(corral.residual @ corral.residual) < best):

@@ -58,7 +58,7 @@ def whitening(rows: Rows, rng: np.random.Generator) -> Basis:
     B·M·Bᵀ = I, nearly, where M is the mean of a_i·a_iᵀ over all rows, or some of them. With more
     than a thousand weights B only scales them. Columns of dense data are centred first.
     """
-    n, d, bias = rows.n, rows.p - 1, rows.fit_intercept
+    n, d, bias = rows.n, rows.d, rows.fit_intercept
     most = max(rows.rows_within(_MEASURED), 10 * min(d, _MAX_WHITENED))
     sample = slice(n) if n <= most else np.sort(rng.choice(n, size=most, replace=False))
     Z = rows.X[sample].astype(np.float64) * (1.0 / rows.unit)
@@ -164,31 +164,32 @@ def descend(
     of these lines depends on the size of the data and not on the clock.
     """
     s = sure_products(problem, w)
-    lowest = mark = cost_of(s, costs)
+    lowest = cost_at_last_gain = cost_of(s, costs)
     work = problem.n * (problem.longest + 50)  # the work of one line
     patience = min(_MAX_IDLE, max(_MIN_IDLE, _IDLE_WORK // work))
-    each, idle = max(1, min(_LINES, _LINE_PRODUCTS // problem.n)), 0
+    n_each, idle = max(1, min(_LINES, _LINE_PRODUCTS // problem.n)), 0
     tries_left = math.inf if limits.seconds is not None else max(_MIN_IDLE, _ALL_WORK // work)
     while lowest > 0.0 and idle < patience and tries_left > 0 and limits.reached() is None:
         size = math.frexp(float(np.abs(s).max()))[1]  # only the direction counts
-        w, s, now = np.ldexp(w, -size), np.ldexp(s, -size), cost_of(s, costs)
+        w, s, cost = np.ldexp(w, -size), np.ldexp(s, -size), cost_of(s, costs)
         try:
-            V = _lines(problem, s, basis, limits, rng, each)
+            V = _lines(problem, s, basis, limits, rng, n_each)
             Q = _times(problem, V, limits)
         except _EnoughError:
             return
         for v, q in zip(V, Q, strict=True):
-            reached, t = line_search(s, q, costs)
-            if reached <= now * (1.0 + _EQUAL) and t != 0.0 and math.isfinite(t):
-                w, s, now = w + t * v, s + t * q, reached
+            least, t = line_search(s, q, costs)
+            if least <= cost * (1.0 + _EQUAL) and t != 0.0 and math.isfinite(t):
+                w, s, cost = w + t * v, s + t * q, least
         idle, tries_left = idle + len(V), tries_left - len(V)
         s = sure_products(problem, w)  # computed again, so that rounding errors do not add up
-        now = cost_of(s, costs)
-        if now < lowest:
-            lowest = now
-            yield w, now
-        if lowest < mark and lowest <= mark * (1.0 - 1e-3):  # a subnormal cost rounds to itself
-            mark, idle = lowest, 0
+        cost = cost_of(s, costs)
+        if cost < lowest:
+            lowest = cost
+            yield w, cost
+        # A subnormal cost, multiplied, rounds to itself.
+        if lowest < cost_at_last_gain and lowest <= cost_at_last_gain * (1.0 - 1e-3):
+            cost_at_last_gain, idle = lowest, 0
 
 
 def _lines(
@@ -197,23 +198,24 @@ def _lines(
     basis: Basis,
     limits: Limits,
     rng: np.random.Generator,
-    each: int,
+    n_each: int,
 ) -> Vector:
     """Return coordinates, gradients of a smooth loss, and directions towards misclassified rows.
 
+    There are ``n_each`` of each kind.
     The loss decreases from 1 to 0 near the hyperplane, within about the usual distance of the
     misclassified rows from the hyperplane.
     """
     wrong = np.flatnonzero(~(s > 0.0))
     if len(wrong) == 0:
         wrong = np.arange(len(s))
-    widths = _usual_distance(s) * 2.0 ** rng.uniform(-5.0, 2.0, size=(each, 1))
-    pulls = np.zeros((2 * each, len(s)))
-    np.maximum(0.0, 1.0 - np.abs(s) / widths, out=pulls[:each])
-    pulls[range(each, 2 * each), rng.choice(wrong, size=each)] = 1.0
-    V = np.zeros((3 * each, problem.p))
-    V[range(each), rng.integers(problem.p, size=each)] = 1.0
-    V[each:] = _pull(problem, pulls, limits) @ basis.T @ basis
+    widths = _usual_distance(s) * 2.0 ** rng.uniform(-5.0, 2.0, size=(n_each, 1))
+    pulls = np.zeros((2 * n_each, len(s)))
+    np.maximum(0.0, 1.0 - np.abs(s) / widths, out=pulls[:n_each])
+    pulls[range(n_each, 2 * n_each), rng.choice(wrong, size=n_each)] = 1.0
+    V = np.zeros((3 * n_each, problem.p))
+    V[range(n_each), rng.integers(problem.p, size=n_each)] = 1.0
+    V[n_each:] = _pull(problem, pulls, limits) @ basis.T @ basis
     return V
 
 

@@ -17,8 +17,9 @@ import numpy.typing as npt
 from novikoff.core.problem import Rows
 from novikoff.core.rows import Indices
 from novikoff.core.stops import Limits
+from novikoff.geometry.parts import Part
 from novikoff.geometry.passes import LocalPasses, Passes
-from novikoff.geometry.visits import Part, Visit, in_row_order
+from novikoff.geometry.visits import Visit, in_row_order
 from novikoff.proofs.exact import Signs
 
 Hashes = npt.NDArray[np.uint64]
@@ -42,8 +43,8 @@ def all_opposite_duplicates(
     for i in np.flatnonzero(signs == 0).tolist():
         yield (i,)
     for rows in _groups_of_equal_hashes(in_row_order(hashed.hashes), np.flatnonzero(signs)):
-        dear_first = sorted(rows.tolist(), key=lambda i: (-costs[i], i))
-        for same in _identical_rows(passes, np.array(dear_first, dtype=np.int64), signs):
+        costly_first = sorted(rows.tolist(), key=lambda i: (-costs[i], i))
+        for same in _identical_rows(passes, np.array(costly_first, dtype=np.int64), signs):
             plus, minus = same[signs[same] > 0], same[signs[same] < 0]
             for i, j in zip(plus.tolist(), minus.tolist(), strict=False):
                 yield (i, j) if i < j else (j, i)
@@ -62,9 +63,9 @@ def conflicting_duplicates(rows: Rows, codes: Indices) -> Iterator[Indices]:
     hashes = in_row_order(passes.over(RowHashes(turn=False), Limits()).hashes)
     groups = [
         same
-        for some in _groups_of_equal_hashes(hashes, np.arange(passes.n))
-        if (codes[some] != codes[some[0]]).any()
-        for same in _identical_rows(passes, some, passes.signs)
+        for candidates in _groups_of_equal_hashes(hashes, np.arange(passes.n))
+        if (codes[candidates] != codes[candidates[0]]).any()
+        for same in _identical_rows(passes, candidates, passes.signs)
     ]
     for same in sorted(groups, key=lambda group: int(group[0])):
         if (codes[same] != codes[same[0]]).any():

@@ -44,11 +44,11 @@ import numpy as np
 from novikoff.core.rows import Indices, Vector, as_dense
 from novikoff.core.stops import Limits
 from novikoff.geometry.corral import Objective, minimise, start_rows
+from novikoff.geometry.parts import RowSet
 from novikoff.geometry.passes import LocalPasses, Passes, check_time
 from novikoff.geometry.rational import exact_multipliers, project_on_cone
 from novikoff.geometry.suggestion import FloatOptimum, suggested_optimum
 from novikoff.geometry.view import View
-from novikoff.geometry.visits import RowSet
 from novikoff.proofs import exact
 from novikoff.proofs.dependence import Dependence
 
@@ -95,10 +95,10 @@ def partition(
         if free is None and isinstance(rows_left, np.ndarray):
             guess = vertex_rows(view, np.flatnonzero(rows_left), total, guess, limits)
         nearest = project_on_cone(passes, rows_left, total, view.columns, guess, limits, free)
-        if nearest.w is None or nearest.seen is None:
+        if nearest.w is None or nearest.signs is None:
             claim = Dependence(tuple(nearest.rows.tolist()), tuple(nearest.multipliers), True, None)
         else:
-            rows_left = passes.rows_at_zero(rows_left, nearest.seen)
+            rows_left = passes.rows_at_zero(rows_left, nearest.signs)
             stages.append(
                 (of_size_one(nearest.w, view.columns), passes.difference(among, rows_left))
             )
@@ -121,7 +121,7 @@ def guess_rows(
     """
     if view.passes.size(rows_left) == 0:
         return np.empty(0, dtype=np.int64)
-    total = view.seen_sum(sum_)
+    total = view.sum_in_view(sum_)
     size = float(np.abs(total).max(initial=0.0))
     if not 0.0 < size < np.inf:
         return np.empty(0, dtype=np.int64)
@@ -147,7 +147,8 @@ def vertex_rows(
     b = −Σ a_i, over the rows ``candidates``. At a vertex the rows with μ > 0 are independent. The
     arithmetic is that of floats: the rows are only a suggestion.
     """
-    size = float(np.abs(total := view.seen_sum(sum_)).max(initial=0.0))
+    total = view.sum_in_view(sum_)
+    size = float(np.abs(total).max(initial=0.0))
     if len(guess) < _MANY or not 0.0 < size < np.inf or not isinstance(view.passes, LocalPasses):
         return guess
     with np.errstate(all="ignore"):
@@ -236,7 +237,7 @@ def _shorter_weights(
     return w
 
 
-def contradiction(
+def prove_contradiction(
     view: View, rows: Indices, multipliers: Vector, limits: Limits
 ) -> Dependence | None:
     """Prove that no w separates these rows: Σ λ_i a_i = 0 for a λ ≥ 0 that is not 0 (Gordan).
@@ -253,7 +254,7 @@ def contradiction(
     used = np.flatnonzero(block.spread(np.abs(block.A).max(axis=0)))
     claim = simplex_proof(passes, rows[firm], multipliers[firm], used)
     if claim is None:
-        claim = _in_balance(passes, rows[firm], multipliers[firm], limits)
+        claim = _exact_simplex_proof(passes, rows[firm], multipliers[firm], limits)
     if claim is not None:
         return claim
     subset = passes.subset(rows)
@@ -291,13 +292,10 @@ def simplex_proof(
     return Dependence(tuple(basis.tolist()), approximate, False, tuple(rows.tolist()))
 
 
-def _in_balance(
+def _exact_simplex_proof(
     passes: Passes, rows: Indices, multipliers: Vector, limits: Limits
 ) -> Dependence | None:
-    """Prove in exact arithmetic that the origin is inside the simplex of these rows.
-
-    Returns None if there is no proof.
-    """
+    """Prove what `simplex_proof` proves, in exact arithmetic; None if there is no proof."""
     if len(rows) < 2:
         return None
     last = int(np.argmax(multipliers))

@@ -136,8 +136,9 @@ def widest_gap(view: View, start: Indices, tol: float, limits: Limits) -> Geomet
             sides[k] = np.array([passes.first_rows[side]])
     objective = nearest_point(view, pairs=True)
     nearest = minimise(objective, np.concatenate(sides), tol / 4.0, limits, lambda _: False)
-    low, normal = nearest.seen.low, nearest.w[:-1]
-    middle = float(nearest.seen.aim[-1]) + (low[-1] - low[1]) / 2.0  # for the rows minus the centre
+    low, normal = nearest.last_pass.low, nearest.w[:-1]
+    # The bias for the rows minus the centre, moved to the middle of the gap.
+    middle = float(nearest.last_pass.aim[-1]) + (low[-1] - low[1]) / 2.0
     finite = np.isfinite(normal).all() and math.isfinite(middle)
     if not (finite and normal.any() and len(nearest.rows) > 0):
         return None

@@ -44,8 +44,9 @@ from novikoff.geometry.linear_algebra import (
     pivot_columns,
     solve_seconds,
 )
+from novikoff.geometry.parts import Part, RowSet
 from novikoff.geometry.passes import LocalPasses, OutOfTimeError, Passes, check_time
-from novikoff.geometry.visits import Part, RowSet, Visit
+from novikoff.geometry.visits import Visit
 from novikoff.proofs import exact
 from novikoff.proofs.exact import Integers
 

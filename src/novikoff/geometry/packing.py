@@ -43,7 +43,7 @@ from novikoff.core.rows import Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry.corral import Iterate, minimise, nearest_point, start_rows
 from novikoff.geometry.duplicates import all_opposite_duplicates
-from novikoff.geometry.faces import contradiction
+from novikoff.geometry.faces import prove_contradiction
 from novikoff.geometry.hitting_sets import best_shares
 from novikoff.geometry.passes import OutOfTimeError, Passes
 from novikoff.geometry.view import View, balanced_view
@@ -134,21 +134,21 @@ class Packing:
             return False
         try:
             with np.errstate(all="ignore"):
-                claim = contradiction(self._view, answer.rows, answer.multipliers, limits)
+                claim = prove_contradiction(self._view, answer.rows, answer.multipliers, limits)
         except OutOfTimeError:
             return False
         if claim is None:
             return False
-        self._start = np.setdiff1d(answer.working, claim.among or ())
+        self._start = np.setdiff1d(answer.working_set, claim.among or ())
         self._add(claim)
         return True
 
     def _separated(self, answer: Iterate) -> bool:
         """Whether the search has found weights that separate the remaining rows."""
-        if not min(answer.seen.low.values()) > 0.0:
+        if not min(answer.last_pass.low.values()) > 0.0:
             return False
         if self._left.all() and not self.contradictions:
-            if answer.seen.proof is None or not answer.seen.proof.separates:
+            if answer.last_pass.proof is None or not answer.last_pass.proof.separates:
                 return False
             self.w = answer.w
         self.complete, self.separator = True, answer.w
@@ -225,7 +225,7 @@ def share_rows(
             try:
                 with np.errstate(all="ignore"):
                     lengths = view.lengths_of(passes.fetch(rows), rows)
-                    claim = contradiction(view, rows, multipliers / lengths, limits)
+                    claim = prove_contradiction(view, rows, multipliers / lengths, limits)
             except OutOfTimeError:
                 return
             if claim is not None and claim.among not in known:

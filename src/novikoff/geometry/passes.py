@@ -19,18 +19,14 @@ from typing import TypeVar
 import numpy as np
 
 from novikoff.core.problem import Problem, unit_of
-from novikoff.core.rows import Indices, Vector
+from novikoff.core.rows import Indices, Mask, Vector
 from novikoff.core.stops import Limits
+from novikoff.geometry.parts import Lengths, NumberedRows, Part, RowSet
 from novikoff.geometry.visits import (
     ColumnSums,
     ExactSigns,
     LeastProducts,
-    Lengths,
-    Mask,
     MostViolated,
-    NumberedRows,
-    Part,
-    RowSet,
     V,
     in_row_order,
 )
@@ -60,6 +56,9 @@ def check_time(limits: Limits, seconds: float = 0.0) -> None:
 
 class Passes(NumberedRows):
     """All rows of a problem, wherever they are stored.
+
+    Here p is the number of weights: d, and one more if there is a bias. The weights of a `Rows`
+    always have d + 1 entries.
 
     `LocalPasses` has rows in memory or on disk, `novikoff.cluster.passes.DaskPasses` rows in other
     processes. `over` makes a pass over all rows; `fetch` copies a few rows. Sets of rows are masks,
@@ -130,6 +129,16 @@ class Passes(NumberedRows):
         """Return proved lower bounds on ⟨a_i, w⟩ for the rows of either sign."""
         return self.over(LeastProducts(w, self.doubt(w.near)), limits)
 
+    def separates(self, w: Vector) -> bool:
+        """Return whether ⟨a_i, w⟩ > 0 for every row, proved.
+
+        The last entry of w is the bias, which does not count if the problem has none.
+        """
+        w = np.asarray(w, dtype=np.float64)[: self.p]
+        if not np.isfinite(w).all():
+            return False
+        return self.least_products(exact.floats(w), Limits()).separates
+
     def first_row(self, rows: RowSet, limits: Limits) -> Indices:
         """Return the first row of a set, as an array of one number."""
         # All products with w = 0 are equal, and ties are broken by row number.
@@ -185,15 +194,11 @@ class LocalPasses(Passes):
         self.problem, self.X, self.signs = problem, problem.X, problem.signs
         self.fit_intercept = problem.fit_intercept
         self.whole_part = Part(0, self.X, self.signs, self.fit_intercept)
-        self.n, self.d, self.p, self.sparse = (
-            self.whole_part.n,
-            self.whole_part.d,
-            self.whole_part.p,
-            self.whole_part.sparse,
-        )
+        self.n, self.d = self.whole_part.n, self.whole_part.d
+        self.p, self.sparse = self.whole_part.p, self.whole_part.sparse
         self.radius, self.longest = problem.radius, problem.longest
-        signs = {1: self.signs > 0, -1: self.signs < 0}
-        self.first_rows = {side: int(np.argmax(own)) for side, own in signs.items() if own.any()}
+        sides = {1: self.signs > 0, -1: self.signs < 0}
+        self.first_rows = {sign: int(np.argmax(on)) for sign, on in sides.items() if on.any()}
 
     def over(self, visit: V, limits: Limits) -> V:
         """Run a visit on all rows, on every core; OutOfTimeError if a limit is reached."""
@@ -285,11 +290,7 @@ def prove_signs(problem: Problem, w: Vector) -> bool:
     >>> prove_signs(problem, np.array([1.0, -2.0])), prove_signs(problem, np.array([1.0, -3.0]))
     (True, False)
     """
-    passes = LocalPasses(problem)
-    w = np.asarray(w, dtype=np.float64)[: passes.p]
-    if not np.isfinite(w).all():
-        return False
-    return passes.least_products(exact.floats(w), Limits()).separates
+    return LocalPasses(problem).separates(w)
 
 
 def cores() -> int:

@@ -28,8 +28,9 @@ from scipy.linalg import qr
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry.linear_algebra import pivot_columns, solve_exactly, solve_seconds
+from novikoff.geometry.parts import RowSet
 from novikoff.geometry.passes import Passes, check_time
-from novikoff.geometry.visits import ExactSigns, RowSet
+from novikoff.geometry.visits import ExactSigns
 from novikoff.proofs import exact
 from novikoff.proofs.exact import Integers
 
@@ -39,14 +40,14 @@ class Projection:
     """The point of a cone nearest to b: Σ μ_i a_i with ``multipliers`` μ > 0 on ``rows``.
 
     ``w`` is minus the residual in the coordinates of the original rows. It is None if b is in the
-    cone. Otherwise ⟨a_i, w⟩ ≥ 0 for all rows of the cone, and ⟨Σ a_i, w⟩ > 0. ``seen`` has the sign
-    of ⟨a_i, w⟩ for each row of the cone, and 0 for all other rows.
+    cone. Otherwise ⟨a_i, w⟩ ≥ 0 for all rows of the cone, and ⟨Σ a_i, w⟩ > 0. ``signs`` has the
+    sign of ⟨a_i, w⟩ for each row of the cone, and 0 for all other rows.
     """
 
     rows: Indices
     multipliers: list[Fraction]
     w: list[Fraction] | None
-    seen: ExactSigns | None = None
+    signs: ExactSigns | None = None
 
 
 def project_on_cone(

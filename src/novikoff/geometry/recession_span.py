@@ -40,7 +40,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from novikoff.core.rows import Indices, Matrix, as_dense, stacked
+from novikoff.core.rows import Indices, Mask, Matrix, as_dense, stacked
 from novikoff.core.stops import Limits
 from novikoff.geometry.cone import (
     Cone,
@@ -60,7 +60,6 @@ from novikoff.geometry.null_space import (
 from novikoff.geometry.passes import LocalPasses, check_time
 from novikoff.geometry.rational import combination
 from novikoff.geometry.recession_programs import ScaledRows, SignProgram, product, scaled_rows
-from novikoff.geometry.visits import Mask
 from novikoff.proofs import exact
 
 # Whether the estimate of a coefficient, or of a linear combination of coefficients, is finite.

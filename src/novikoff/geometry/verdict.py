@@ -44,9 +44,6 @@ class VerdictData:
         The names of the columns, and which of them belong to one category column.
     index : array or None
         The labels of the rows of a data frame.
-    seconds : float or None
-        The limit on the time for `Verdict.logistic` and `Verdict.responsible_columns`. Without it,
-        they end after a fixed number of steps.
     only_negative : bool
         Whether the only label that occurs is the negative class: 0, a negative number or False.
     """
@@ -54,7 +51,6 @@ class VerdictData:
     problem: Problem
     columns: Columns
     index: Labels | None = None
-    seconds: float | None = None
     only_negative: bool = False
 
 
@@ -123,19 +119,20 @@ class Verdict:
     """
 
     kind: Literal["separable", "quasi-separable", "inseparable", "undecided"]
-    coef: Vector | None
-    intercept: float | None
     margin: Interval
     geometric_margin: Interval
     radius: float
-    mistake_bound: int | None
     support: Indices
     separated_rows: Indices
-    certificate: Certificate | None
+    coef: Vector | None = None
+    intercept: float | None = None
+    mistake_bound: int | None = None
+    certificate: Certificate | None = None
     undecided_reason: str | None = None
     needs_exact_weights: bool = False
     n_separated: int = 0
     data: VerdictData | None = None
+    _found_estimates: Estimates | None = None  # of `with_estimates`
 
     @property
     def rows(self) -> Labels | None:
@@ -225,12 +222,7 @@ class Verdict:
 
     @cached_property
     def _estimates(self) -> Estimates | None:
-        data = self.data
-        if data is None or self.certificate is None or self.kind == "undecided":
-            return None
-        w, limits = self.certificate.w, Limits(seconds=data.seconds)
-        estimates = logistic_estimates(data.problem, data.columns, w, self.separated_rows, limits)
-        return estimates.negated() if data.only_negative else estimates
+        return self._found_estimates or with_estimates(self, Limits())._found_estimates
 
     def summary(self) -> None:
         """Print the lines that `novikoff fit` prints about a verdict, with row labels as in `rows`.
@@ -247,7 +239,7 @@ contains the other 3
                     finite estimates exist without the column 0
         """
         for heading, text in self._lines():
-            print(f"{heading:12}{text}")
+            print(sentences.report_line(heading, text, None))
 
     def _repr_html_(self) -> str:
         """Return the summary as an HTML table, for notebooks."""
@@ -318,70 +310,80 @@ def make_verdict(
         searched = (passes.without_empty_columns() or (passes,))[0]
         reason = _SIZES_DIFFER if affordable(searched) else _TOO_WIDE
     if result.kind is None:
-        return Verdict(
+        verdict = Verdict(
             kind="undecided",
-            coef=None,
-            intercept=None,
             margin=Interval(margin.lo, margin.hi),
             geometric_margin=Interval(0.0, math.inf),
             radius=passes.radius,
-            mistake_bound=None,
             support=np.array(sorted(margin.rows), dtype=np.int64),
             separated_rows=np.empty(0, dtype=np.int64),
-            certificate=None,
-            undecided_reason=reason,
-            n_separated=result.n_separated,
         )
-    proof = Certificate(
-        kind=result.kind,
-        n=passes.n,
-        d=passes.d,
-        fit_intercept=passes.fit_intercept,
-        positive=sides[0],
-        negative=sides[1],
-        sha256=sha256,
-        w=result.w,
-        dependence=result.dependence,
-        contradiction=result.contradiction,
-        margin=margin if separable else None,
-        geometric_margin=result.geometric_margin if separable else None,
-        radius=passes.radius,
-        mistake_bound=integer_mistake_bound(passes.radius, margin.lo),
-    )
-    verdict = _without_separated_rows(proof)
+    else:
+        proof = Certificate(
+            kind=result.kind,
+            n=passes.n,
+            d=passes.d,
+            fit_intercept=passes.fit_intercept,
+            positive=sides[0],
+            negative=sides[1],
+            sha256=sha256,
+            w=result.w,
+            dependence=result.dependence,
+            contradiction=result.contradiction,
+            margin=margin if separable else None,
+            geometric_margin=result.geometric_margin if separable else None,
+            radius=passes.radius,
+            mistake_bound=integer_mistake_bound(passes.radius, margin.lo),
+        )
+        verdict = _without_separated_rows(proof)
     if not separable:
         return replace(verdict, n_separated=result.n_separated, undecided_reason=reason)
     if passes.fit_intercept and len(passes.first_rows) == 1:  # one class only
         verdict = replace(verdict, geometric_margin=Interval(math.inf, math.inf))
     if verdict.needs_exact_weights and verdict.coef is not None:
-        w = np.append(verdict.coef, verdict.intercept or 0.0)[: passes.p]
-        finite = bool(np.isfinite(w).all())
-        proved = finite and passes.least_products(exact.floats(w), Limits()).separates
-        verdict = replace(verdict, needs_exact_weights=not proved)
+        w = np.append(verdict.coef, verdict.intercept or 0.0)
+        verdict = replace(verdict, needs_exact_weights=not passes.separates(w))
     return verdict
+
+
+def with_estimates(verdict: Verdict, limits: Limits) -> Verdict:
+    """Return the verdict with the estimates of a logistic regression, computed within limits.
+
+    There are none if the verdict is undecided or does not have the data.
+    """
+    data, proof = verdict.data, verdict.certificate
+    if data is None or proof is None or verdict.kind == "undecided":
+        return verdict
+    separated = verdict.separated_rows
+    estimates = logistic_estimates(data.problem, data.columns, proof.w, separated, limits)
+    return replace(
+        verdict, _found_estimates=estimates.negated() if data.only_negative else estimates
+    )
 
 
 def _without_separated_rows(proof: Certificate) -> Verdict:
     """The verdict that a certificate proves, without a list of separated rows."""
-    separable = proof.kind == "separable"
-    lo, hi = (0.0, math.inf) if separable else (0.0, 0.0)
-    gap = proof.geometric_margin
+    separable, gap = proof.kind == "separable", proof.geometric_margin
+    margin = Interval(0.0, math.inf if separable else 0.0)
     if proof.margin is not None:
-        lo, hi = proof.margin.lo, proof.margin.hi
-    widest = hi if not proof.fit_intercept else math.inf if separable else 0.0
+        margin = Interval(proof.margin.lo, proof.margin.hi)
+    # A free bias cannot narrow the margin, and does not widen it if there is no bias.
+    geometric_margin = margin
+    if separable and proof.fit_intercept:
+        geometric_margin = Interval(margin.lo, math.inf)
     if gap is not None:
-        widest = gap.hi
+        geometric_margin = Interval(max(margin.lo, gap.lo), gap.hi)
     coef, intercept, rounded = _float_weights(proof)
     return Verdict(
         kind="undecided" if proof.kind == "not separable" else proof.kind,
-        coef=coef,
-        intercept=intercept,
-        margin=Interval(lo, hi),
-        geometric_margin=Interval(lo if gap is None else max(lo, gap.lo), widest),
+        margin=margin,
+        geometric_margin=geometric_margin,
         radius=math.inf if proof.radius is None else proof.radius,
-        mistake_bound=proof.mistake_bound,
         support=np.array(sorted(proof.multipliers), dtype=np.int64),
         separated_rows=np.empty(0, dtype=np.int64),
+        coef=coef,
+        intercept=intercept,
+        mistake_bound=proof.mistake_bound,
         certificate=proof,
         needs_exact_weights=rounded,
         n_separated=proof.n if separable else 0,

@@ -32,11 +32,17 @@ from novikoff.geometry.corral import (
     start_rows,
 )
 from novikoff.geometry.duplicates import opposite_duplicates
-from novikoff.geometry.faces import contradiction, partition, short_contradiction, simplex_proof
+from novikoff.geometry.faces import (
+    partition,
+    prove_contradiction,
+    short_contradiction,
+    simplex_proof,
+)
 from novikoff.geometry.margin import Interval, lower_bound, upper_bound, widest_gap
+from novikoff.geometry.parts import RowSet
 from novikoff.geometry.passes import LocalPasses, OutOfTimeError, Passes, check_time
 from novikoff.geometry.view import View, balanced_view, gap_view, plain_view
-from novikoff.geometry.visits import LeastProducts, RowSet, Sizes
+from novikoff.geometry.visits import LeastProducts, Sizes
 from novikoff.proofs import exact
 from novikoff.proofs.certificate import GeometricMargin, Kind, Margin
 from novikoff.proofs.dependence import Dependence
@@ -146,17 +152,18 @@ class _VerdictSearch:
             return
         # The point of the hull nearest to the origin separates all rows, or is the origin itself.
         # Balanced rows are sufficient for the kind; the margin needs the original rows.
-        if result.kind is None or view.plain:
-            tol = self.tol if view.plain else 1e-6
+        if result.kind is None or view.is_unscaled:
+            tol = self.tol if view.is_unscaled else 1e-6
             iterate = minimise(nearest_point(view), start, tol, self.limits, self._keep_iterate)
-            start = iterate.working
+            start = iterate.working_set
             if result.kind is None and iterate.ending is not Ending.LIMITED:
                 self._refute(view, iterate)
         if result.kind != "separable" or goal == "kind":
             return
-        if not view.plain:
+        if not view.is_unscaled:
             objective = nearest_point(plain_view(passes))
-            start = minimise(objective, start, self.tol, self.limits, self._keep_iterate).working
+            iterate = minimise(objective, start, self.tol, self.limits, self._keep_iterate)
+            start = iterate.working_set
         if passes.fit_intercept and len(passes.first_rows) == 2:  # a free bias, and two classes
             view = gap_view(passes, self.limits)
             result.geometric_margin = widest_gap(view, start, self.tol, self.limits)
@@ -179,10 +186,10 @@ class _VerdictSearch:
         if len(iterate.rows) > 0:
             multipliers = tuple(map(Fraction, iterate.multipliers.tolist()))
             self._take_multipliers(iterate.rows, multipliers)
-        self._take_weights(iterate.w, iterate.seen.proof)
+        self._take_weights(iterate.w, iterate.last_pass.proof)
         if self._interval().relative_width <= self.tol:
             return True
-        return self.result.kind is not None and not (self.goal == "margin" and iterate.plain)
+        return self.result.kind is not None and not (self.goal == "margin" and iterate.is_unscaled)
 
     # Proved claims are kept; a better bound replaces the bound before.
 
@@ -224,7 +231,7 @@ class _VerdictSearch:
             self._keep_contradiction("inseparable", result.contradiction or result.dependence)
             return
         if not denied and (affordable(passes) or _is_short(iterate)):
-            claim = contradiction(view, iterate.rows, iterate.multipliers, self.limits)
+            claim = prove_contradiction(view, iterate.rows, iterate.multipliers, self.limits)
             if claim is not None:
                 self._keep_contradiction("not separable", claim)
         if affordable(passes):

@@ -26,8 +26,9 @@ import numpy as np
 
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
+from novikoff.geometry.parts import Lengths, Part
 from novikoff.geometry.passes import Passes
-from novikoff.geometry.visits import Lengths, Part, Sizes
+from novikoff.geometry.visits import Sizes
 from novikoff.proofs import exact
 from novikoff.proofs.exact import Block
 
@@ -59,7 +60,7 @@ class View:
     radius: float | None = None  # max‖a_i‖ after subtracting the centre, rounded up
 
     @property
-    def plain(self) -> bool:
+    def is_unscaled(self) -> bool:
         """Whether the view only multiplies all rows by one common factor."""
         even = bool((self.columns == self.columns[0]).all())
         return self.lengths is None and self.centre is None and even
@@ -107,7 +108,7 @@ class View:
         size = gathered.shape[0] * gathered.shape[1]
         return gathered.toarray() if 8 * gathered.nnz > size <= MAX_DENSE_ENTRIES else gathered
 
-    def seen_sum(self, total: Sequence[Fraction]) -> Vector:
+    def sum_in_view(self, total: Sequence[Fraction]) -> Vector:
         """Return Σ a_i in the coordinates of the view, from the sum Σ a_i of the original rows.
 
         The rows of this sum are not divided by their lengths.

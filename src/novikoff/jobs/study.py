@@ -249,16 +249,13 @@ class ArrayTask(StudyTask):
     def decide(self, sides: Sides, limits: Limits, progress: Callable[[Interval], None]) -> Verdict:
         """Decide one comparison. A single comparison also gets the logistic coefficients."""
         from novikoff.geometry.separability import find_verdict
-        from novikoff.geometry.verdict import VerdictData
+        from novikoff.geometry.verdict import VerdictData, with_estimates
 
         problem = self.rows.with_signs(self.signs(sides[0]))
         verdict = find_verdict(problem, sides, limits=limits, progress=progress, digest=self.digest)
         if self.options.proofs and len(self.classes.cases) == 1:
-            table, seconds_left = VerdictData(problem, self.columns), limits.seconds_left()
-            if seconds_left is not None:
-                table = replace(table, seconds=0.1 * seconds_left)
-            verdict = replace(verdict, data=table)
-            _ = verdict.logistic  # computed now, while the clock of this study runs
+            verdict = replace(verdict, data=VerdictData(problem, self.columns))
+            verdict = with_estimates(verdict, limits.part(0.1).apart())
         return verdict
 
     def with_scaled(self, scaled: Rows, case: Case) -> Case:
@@ -324,7 +321,7 @@ class ArrayTask(StudyTask):
         from novikoff.geometry.scheme_rules import find_rules
 
         options, labels = self.options, self.classes.labels
-        model = LinearModel(labels, self.rows.p - 1, options.fit_intercept, multi_class=kind)
+        model = LinearModel(labels, self.rows.d, options.fit_intercept, multi_class=kind)
         limits = replace(limits, updates=POCKET_UPDATES)
 
         def begin(rule: int) -> Callable[[float, float], None]:
@@ -425,7 +422,7 @@ def run_perceptron(task: ArrayTask, *, decided: bool) -> tuple[Fit[LinearModel],
     began, stopped = time.perf_counter(), clock.paused_seconds
     rows, order = task.rows, named(options.order)
     model = LinearModel(
-        task.classes.labels, rows.p - 1, options.fit_intercept, averages=options.average
+        task.classes.labels, rows.d, options.fit_intercept, averages=options.average
     )
     with clock.paused():
         model.load(rows, order)

@@ -17,8 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from novikoff.core.rows import Indices, Vector
-from novikoff.geometry.visits import Mask
+from novikoff.core.rows import Indices, Mask, Vector
 
 
 class Comparisons(NamedTuple):

@@ -67,9 +67,8 @@ from typing import Any
 
 import numpy as np
 
-from novikoff.core.rows import Indices, Matrix, Vector, side_by_side, stacked
+from novikoff.core.rows import Indices, Mask, Matrix, Vector, side_by_side, stacked
 from novikoff.geometry.cone import Cone
-from novikoff.geometry.visits import Mask
 from novikoff.models import likelihoods
 from novikoff.models.comparisons import Comparisons, Survival, all_pairs
 from novikoff.models.designs import Design

@@ -35,8 +35,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from novikoff.core.rows import Indices, Matrix, Vector, as_dense, side_by_side
-from novikoff.geometry.visits import Mask
+from novikoff.core.rows import Indices, Mask, Matrix, Vector, as_dense, side_by_side
 from novikoff.models.comparisons import Comparisons, Survival
 from novikoff.models.exact_rows import in_block, scaled
 from novikoff.proofs.exact import exact_products, numbers

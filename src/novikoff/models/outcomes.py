@@ -19,10 +19,9 @@ from novikoff.core.class_labels import (
     distinct_labels,
     plain_label,
 )
-from novikoff.core.rows import Indices, Vector
+from novikoff.core.rows import Indices, Mask, Vector
 from novikoff.core.validation import check_matrix, check_same_index, coded_categories, columns_of
 from novikoff.errors import ArgumentError, DataError
-from novikoff.geometry.visits import Mask
 from novikoff.models import cones
 from novikoff.models.arguments import Arguments, Table
 from novikoff.models.cones import ModelCone

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from novikoff.core.rows import Mask
 from novikoff.core.validation import is_missing
 from novikoff.errors import ArgumentError
-from novikoff.geometry.visits import Mask
 
 
 def n_rows(values: Any) -> int:

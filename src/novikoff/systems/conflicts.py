@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from novikoff.core.rows import Mask
 from novikoff.core.stops import Limits, check_budget
 from novikoff.geometry.passes import OutOfTimeError
-from novikoff.geometry.visits import Mask
 from novikoff.proofs.system_certificate import SystemCertificate
 from novikoff.sentences import KEPT_ROWS_CONTRADICT, counted, first_few, html_table
 from novikoff.systems.engine import Candidate, Conflict, Point

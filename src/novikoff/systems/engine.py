@@ -36,13 +36,13 @@ import numpy as np
 from scipy.linalg import lstsq
 
 from novikoff.core.blas import one_blas_thread
-from novikoff.core.rows import Indices, Vector
+from novikoff.core.rows import Indices, Mask, Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry.corral import Ending, Iterate, Objective, minimise, nearest_point, start_rows
 from novikoff.geometry.faces import combined, of_size_one, partition
+from novikoff.geometry.parts import RowSet
 from novikoff.geometry.rational import Projection, project_on_cone
 from novikoff.geometry.view import View, balanced_view
-from novikoff.geometry.visits import Mask, RowSet
 from novikoff.proofs.system_certificate import Multipliers
 from novikoff.systems.system import System, sorted_multipliers
 
@@ -151,14 +151,14 @@ def point_or_conflict(
                 done = decision.fitted()
         done = done or decision.project(among, total, guess)
         candidate.n_steps += 1
-        if done.w is None or done.seen is None:
+        if done.w is None or done.signs is None:
             conflict = decision.conflict(rows_left, targets, done)
             return (
                 conflict
                 if targets[-1]
                 else conflict._replace(weak=decision.joined(stages, rows_left))
             )
-        rows_left = passes.rows_at_zero(rows_left, done.seen)
+        rows_left = passes.rows_at_zero(rows_left, done.signs)
         if weak:  # e was not among the projected rows, and t > 0 holds
             rows_left = rows_left & ~e
         targets = targets & rows_left
@@ -182,7 +182,7 @@ class _Decision:
         """Find (w, t) with only positive products, by the search for a separating hyperplane."""
 
         def positive(answer: Iterate) -> bool:
-            return min(answer.seen.low.values()) > 0.0
+            return min(answer.last_pass.low.values()) > 0.0
 
         objective, start = nearest_point(self.view), start_rows(self.view)
         answer = minimise(objective, start, 1e-3, self.limits, positive)
@@ -199,7 +199,7 @@ class _Decision:
     def guess(self, among: Mask, total: list[Fraction], start: Indices | None) -> Indices:
         """Project in floats; return the rows in use, and keep the point if there is a residual."""
         candidate, begin = self.candidate, np.empty(0, dtype=np.int64)
-        total_in_view = self.view.seen_sum(total)
+        total_in_view = self.view.sum_in_view(total)
         size = float(np.abs(total_in_view).max(initial=0.0))
         if not 0.0 < size < np.inf or not (among.any() or len(self.equalities)):
             return begin
@@ -208,7 +208,7 @@ class _Decision:
         b = np.append(0.0, -total_in_view / size)
         objective = Objective(self.view, b, 0.0, within=among, free=self.equalities)
         answer = minimise(objective, begin, 1e-9, self.limits, lambda _: False)
-        candidate.n_steps += len(answer.working)
+        candidate.n_steps += len(answer.working_set)
         candidate.rows, candidate.multipliers, candidate.w = answer.rows, answer.multipliers, None
         t = float(answer.w[-1])
         if t > 0.0 and np.isfinite(answer.w).all() and answer.ending is not Ending.FITTED:

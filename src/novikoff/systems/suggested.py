@@ -43,12 +43,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from novikoff.core.rows import Indices, Vector
+from novikoff.core.rows import Indices, Mask, Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry.passes import OutOfTimeError, TooLargeError, check_time
 from novikoff.geometry.sparse_solve import solve_sparse
 from novikoff.geometry.suggestion import FloatOptimum, NoOptimum, suggested_optimum
-from novikoff.geometry.visits import Mask
 from novikoff.proofs import exact
 from novikoff.proofs.system_certificate import Multipliers
 from novikoff.systems.engine import (

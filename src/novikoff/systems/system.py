@@ -19,10 +19,11 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.core.problem import Problem, signed_problem
-from novikoff.core.rows import Indices, Matrix, Signs, Vector, side_by_side, stacked
+from novikoff.core.rows import Indices, Mask, Matrix, Signs, Vector, side_by_side, stacked
 from novikoff.core.stops import Limits
+from novikoff.geometry.parts import RowSet
 from novikoff.geometry.passes import LocalPasses, OutOfTimeError
-from novikoff.geometry.visits import ExactSigns, Mask, RowSet, in_row_order
+from novikoff.geometry.visits import ExactSigns, in_row_order
 from novikoff.proofs import exact
 from novikoff.proofs.exact import Integers, Numbers
 from novikoff.proofs.system_certificate import Multipliers
