@@ -380,8 +380,8 @@ def _save(
 ) -> None:
     """Write the model, the certificate, the rows, the picture and the page.
 
-    If this fit has no certificate or no picture, the one of an
-    earlier fit is removed, since it does not belong to the new model.
+    If this fit has no certificate or no picture, the one of an earlier fit is removed, since it
+    does not belong to the new model.
     """
     from novikoff.report.study_files import file_contents  # loads Numba, which --help does without
 

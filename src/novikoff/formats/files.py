@@ -60,8 +60,8 @@ def write_files(
     existing file is an OutputError. A content is either bytes or an iterable of pieces. All
     contents are on the disk before any file gets its final name, so that a full disk changes
     nothing. Then all old files except the first are removed, the first file is replaced, and the
-    other files get their names. If the process is
-    killed at any moment, and no other process writes the same files at the same time, then
+    other files get their names. If the process is killed at any moment, and no other process writes
+    the same files at the same time, then
 
     - every file under a final name is complete;
     - files of two runs never exist together under these names;

@@ -87,18 +87,19 @@ class Pocket(LinearLearner):
         regression, and to start a descent on the number of mistakes from the best of them.
         "textbook" does not use it.
     lower_bound : bool
-        Whether to prove a lower bound on the mistakes. The search looks for contradictions; the
-        simplest are identical rows with opposite labels. It ends after ``max_seconds``, or after a
-        few seconds if there is no limit. In large data, the rows are searched in disjoint parts,
-        whose bounds add up. In small data, contradictions may share rows. The bound is often far
-        below the least possible number of mistakes. With at most eight weights, all rules are
-        searched if this needs at most 2²⁸ operations, or as long as ``max_seconds`` allows. This
-        search finds a rule with the fewest mistakes, and proves that there are no fewer. With
-        ``max_seconds``, rows that hit all known contradictions are sought by integer programs, in
-        data with at most 2²⁰ entries; they improve rules and bounds. A search
-        of contradictions proves less. With p weights, a contradiction among rows in
-        general position has p + 1 rows, so that disjoint contradictions among n rows prove at most
-        n/(p + 1) mistakes.
+        Whether to prove a lower bound on the mistakes. There are three searches, each until
+        ``max_seconds`` or, without a limit, for a few seconds:
+
+        - With at most eight weights, of all rules, if this needs at most 2²⁸ operations, or as long
+          as ``max_seconds`` allows. It finds a rule with the fewest mistakes, and proves that there
+          are no fewer.
+        - Of contradictions among the rows; the simplest are identical rows with opposite labels. In
+          large data, the rows are searched in disjoint parts, whose bounds add up. In small data,
+          contradictions may share rows. The bound is often far below the least possible number of
+          mistakes: with p weights, disjoint contradictions of n rows in general position prove at
+          most n/(p + 1) mistakes.
+        - With ``max_seconds``, in data with at most 2²⁰ entries, of rows that hit all known
+          contradictions, by integer programs. They improve rules and bounds.
     fit_intercept : bool
         Whether the hyperplane may have a bias.
     max_updates : int

@@ -138,8 +138,8 @@ class Solution:
     conflict : tuple of NamedRow
         An irreducible infeasible subset (IIS): rows that contradict each other, while no proper
         subset of them does. Their multipliers are a Farkas certificate, scaled to whole numbers
-        without a common divisor. If rows are kept, each row
-        of the conflict that is not kept is needed. Empty unless infeasible.
+        without a common divisor. If rows are kept, each row of the conflict that is not kept is
+        needed. Empty unless infeasible.
     interior : str
         "full" if some point satisfies every row strictly, "relative" if some rows hold with
         equality in every solution, "unknown" if the time was up before this was known.
