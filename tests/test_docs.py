@@ -24,8 +24,8 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.exceptions import ConvergenceWarning
 
 import novikoff as nv
+from novikoff.page.answers import run_answer
 from novikoff.page.question import Question
-from novikoff.page.study import run_answer
 from tests.cases import case_named
 from tests.outside import asked_by, outside
 

@@ -19,9 +19,9 @@ from sklearn.exceptions import ConvergenceWarning
 import novikoff as nv
 from novikoff.core.trace import Trace
 from novikoff.jobs.study import study
-from novikoff.jobs.study_records import Options
+from novikoff.jobs.study_records import StudyOptions
+from novikoff.page.answers import pocket_answer, run_answer
 from novikoff.page.question import Question
-from novikoff.page.study import pocket_answer, run_answer
 from tests.cli.conftest import inside
 
 IRIS, SPECIES = load_iris(return_X_y=True)
@@ -47,7 +47,9 @@ def csv_of(X: Any, y: Any, folder: Path) -> Path:
 @pytest.mark.parametrize("scale", ["standard", None])
 def test_a_study_and_an_estimator_make_one_run(name: str, seed: int, scale: Any) -> None:
     X, y = DATA[name]
-    options = Options(seed=seed, epochs=30, verdict=False, scale="standard" if scale else "none")
+    options = StudyOptions(
+        seed=seed, epochs=30, verdict=False, scale="standard" if scale else "none"
+    )
     found = study(X, y, options)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -81,7 +83,7 @@ def test_the_fewest_mistakes_are_those_of_one_search(seed: int, tmp_path: Path) 
     """The study, the estimator and the file of the command have one rule."""
     X, y = IRIS[50:, 2:], SPECIES[50:]
     clf = nv.Pocket(random_state=seed).fit(X, y)
-    found = study(X, y, Options(seed=seed))
+    found = study(X, y, StudyOptions(seed=seed))
     assert found.cases[0].mistakes == clf.n_errors_
     np.testing.assert_array_equal(found.model.W[:-1].T, clf.coef_)
 
@@ -98,7 +100,7 @@ def test_the_largest_margin_is_one_hyperplane(
 ) -> None:
     X, y = DATA[name]
     clf = nv.MaxMargin(fit_intercept=fit_intercept).fit(X, y)
-    found = study(X, y, Options(fit_intercept=fit_intercept))
+    found = study(X, y, StudyOptions(fit_intercept=fit_intercept))
     assert found.rule == "largest margin"
     np.testing.assert_array_equal(found.model.W[:-1].T, clf.coef_)
     np.testing.assert_array_equal(found.model.W[-1], clf.intercept_)

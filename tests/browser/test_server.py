@@ -192,7 +192,7 @@ def test_no_file_without_a_file(server: Server) -> None:
     code, told, _ = ask(server, "GET", "/api/data?token=x")
     assert code == 403
     assert told.endswith(".")
-    assert ask(server, "GET", "/static/../study.py")[0] == 404
+    assert ask(server, "GET", "/static/../answers.py")[0] == 404
     assert ask(server, "GET", "/api/run")[0] == 405
     assert ask(server, "POST", "/api/shell", {})[:2] == (
         422, "The page can ask for run, pocket, sides, export."

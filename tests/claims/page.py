@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from novikoff.page.answers import pocket_answer, recorded_answers, run_answer
 from novikoff.page.export import joined
 from novikoff.page.question import Question
-from novikoff.page.study import pocket_answer, recorded_answers, run_answer
 from tests import chromium
 from tests.claims.oracles import (
     at_most,

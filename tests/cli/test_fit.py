@@ -293,6 +293,23 @@ def test_one_class_against_the_rest(positive: str, kind: str, files: Files, tmp_
     assert inside("verify", tmp_path / "iris.cert.json", files.iris).code == 0
 
 
+@pytest.mark.parametrize("positive", ["#1", '"one"', "(a)", "(rest)", "!"])
+def test_a_positive_class_that_sorts_before_other_texts(positive: str, tmp_path: Path) -> None:
+    path = tmp_path / "three.csv"
+    rows = [(k, label) for k, label in enumerate([positive, "b", "c", positive, "b", "c"])]
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows([("x", "y"), *rows])
+    body = report(path, "--positive", positive, "--out", tmp_path)
+    classes = body["data"]["classes"]
+    assert [part["rows"] for part in classes] == [4, 2]
+    assert classes[1]["label"] == positive
+    assert body["verdict"]["cases"][0]["positive"] == positive
+    done = inside("predict", tmp_path / "three.novikoff", path)
+    errors = body["model"]["errors"]
+    assert done.err == f"novikoff: {errors} of 6 labels differ from the predictions.\n"
+    assert inside("verify", tmp_path / "three.cert.json", path).code == 0
+
+
 def test_without_an_intercept(tmp_path: Path) -> None:
     path = tmp_path / "same_side.csv"
     path.write_text("x,y\n1,a\n2,b\n")

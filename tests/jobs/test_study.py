@@ -17,7 +17,7 @@ from novikoff.core.model import LinearModel
 from novikoff.core.rows import Indices
 from novikoff.jobs.estimate import clopper_pearson, estimate_errors
 from novikoff.jobs.study import study
-from novikoff.jobs.study_records import Options, Study
+from novikoff.jobs.study_records import Study, StudyOptions
 from tests.cases import CORNERS, case_named
 
 
@@ -28,7 +28,7 @@ def duplicates(found: Study) -> list[Indices]:
 
 def test_a_perceptron_that_is_not_clean_gives_way_to_the_largest_margin() -> None:
     X, y = load_breast_cancer(return_X_y=True)
-    found = study(X, y, Options(epochs=2))
+    found = study(X, y, StudyOptions(epochs=2))
     assert (found.kinds, found.rule, found.mistakes) == (["separable"], "largest margin", 0)
     assert found.run is not None
     assert not found.run.converged
@@ -47,7 +47,7 @@ def test_the_rule_of_a_scaled_run_is_proved_for_the_features_as_given(
     X = rng.normal(size=(60, 4)) * [1.0, 1e-4, 1e4, 0.0] + [0.0, 0.0, 0.0, 7.0]
     y = np.where(X @ [1.0, 1e4, 1e-4, 0.0] > 0.0, "p", "n")
     rows = sp.csr_array(X) if sparse else X
-    found = study(rows, y, Options(fit_intercept=fit_intercept, model="perceptron"))
+    found = study(rows, y, StudyOptions(fit_intercept=fit_intercept, model="perceptron"))
     case, run = found.cases[0], found.run
     assert run is not None
     assert case.scaled is not None
@@ -64,7 +64,7 @@ def test_a_rule_that_does_not_survive_the_way_back_is_not_used() -> None:
     rules = set()
     for seed in range(4):
         rows = np.random.default_rng(seed).integers(0, 64, (30, 3)) / 8.0
-        found = study(1e15 + rows, rows @ [1.0, 2.0, -1.0] > 4.0, Options(model="perceptron"))
+        found = study(1e15 + rows, rows @ [1.0, 2.0, -1.0] > 4.0, StudyOptions(model="perceptron"))
         assert found.run is not None
         assert found.run.converged
         assert found.rule == ("perceptron" if found.run.separates_original else "largest margin")
@@ -104,15 +104,15 @@ def test_a_mapped_matrix_is_scaled_on_disk(tmp_path: Path) -> None:
 def test_the_perceptron_is_limited_by_work_not_by_a_small_number_of_epochs() -> None:
     """Two close rows need 27,000 epochs, about a second. Work is counted, not timed."""
     near, y = np.array([[100.0], [101.0]]), np.array([0, 1])
-    found = study(near, y, Options(scale="none"))
+    found = study(near, y, StudyOptions(scale="none"))
     assert found.run is not None
     assert (found.run.converged, found.run.epochs > 20_000) == (True, True)
     for order in ("permuted", "max_residual"):  # a step of the latter looks at all rows
         with case_named(order):
-            found = study(CORNERS, y[[0, 1, 1, 0]], Options(verdict=False, order=order))
+            found = study(CORNERS, y[[0, 1, 1, 0]], StudyOptions(verdict=False, order=order))
             assert found.run is not None
             assert 10_000 < found.run.epochs < 200_000
-    large = study(np.ones((2000, 500)), np.arange(2000) % 2, Options(verdict=False))
+    large = study(np.ones((2000, 500)), np.arange(2000) % 2, StudyOptions(verdict=False))
     assert large.run is not None
     assert 20 <= large.run.epochs < 1000
 
@@ -126,7 +126,7 @@ def test_the_positive_class_turns_the_sides_not_the_answer() -> None:
     assert found.run.mistakes <= (found.cases[0].verdict.mistake_bound or 0)
     for positive in ("no", "yes"):
         with case_named(positive):
-            found = study(CORNERS, y, Options(positive=positive, epochs=1))
+            found = study(CORNERS, y, StudyOptions(positive=positive, epochs=1))
             assert found.cases[0].positive == positive
             assert (found.model.predict(CORNERS) == y).all()
             certificate = found.cases[0].verdict.certificate
@@ -148,12 +148,12 @@ def test_dense_and_sparse_rows_have_the_digest_of_their_first_proof() -> None:
     y = np.array([0, 1, 1, 0])
     dense, sparse = study(CORNERS, y), study(sp.csr_array(CORNERS), y)
     assert dense.sha256 == sparse.sha256 == dense.proofs[0].sha256
-    assert study(CORNERS, y, Options(verdict=False)).sha256 == ""
+    assert study(CORNERS, y, StudyOptions(verdict=False)).sha256 == ""
     assert dense.sha256 != study(CORNERS, y[::-1].copy() ^ 1).sha256
 
 
 def test_a_study_without_a_verdict_or_without_a_second_class() -> None:
-    found = study(CORNERS, np.array([0, 1, 1, 0]), Options(verdict=False, epochs=3))
+    found = study(CORNERS, np.array([0, 1, 1, 0]), StudyOptions(verdict=False, epochs=3))
     assert (found.cases, found.proofs) == ([], [])
     assert found.run is not None
     assert found.run.epochs == 3
@@ -165,14 +165,14 @@ def test_unseen_rows_are_never_learned_from() -> None:
     """With random labels, every rule misclassifies half of the unseen rows."""
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((60, 80)), np.arange(60) % 2
-    estimate = estimate_errors(X, y, Options(), folds=5)
+    estimate = estimate_errors(X, y, StudyOptions(), folds=5)
     assert study(X, y).mistakes == 0
     assert estimate.rows == 60
     assert 15 <= estimate.errors <= 45
     assert sum(estimate.folds) == estimate.errors
-    assert estimate_errors(X, y, Options(), holdout=0.2).rows == 12
+    assert estimate_errors(X, y, StudyOptions(), holdout=0.2).rows == 12
     with pytest.raises(ValueError, match="too few for 40 folds"):
-        estimate_errors(X, y, Options(), folds=40)
+        estimate_errors(X, y, StudyOptions(), folds=40)
 
 
 @pytest.mark.parametrize(("errors", "n"), [(0, 10), (3, 40), (10, 10), (1, 1000)])
@@ -192,7 +192,7 @@ def test_a_tie_is_the_negative_class_for_errors_bounds_and_predictions(
 ) -> None:
     """Without an intercept, every rule has f(x) = 0 on a row of zeros."""
     X, y = np.array([[0.0], [1.0], [2.0]]), np.array([*labels])
-    found = study(X, y, Options(fit_intercept=False))
+    found = study(X, y, StudyOptions(fit_intercept=False))
     assert found.mistakes == found.cases[0].mistakes == errors
     assert (found.model.predict(X) != y).sum() == errors
     assert (found.cases[0].least_mistakes or 0) <= errors
@@ -240,7 +240,7 @@ def test_the_time_of_the_run_does_not_contain_compilation(monkeypatch: pytest.Mo
         jump[0] += 3600.0
 
     monkeypatch.setattr(LinearModel, "load", load)
-    found = study(CORNERS, np.array([0, 0, 0, 1]), Options(budget=1800.0))
+    found = study(CORNERS, np.array([0, 0, 0, 1]), StudyOptions(budget=1800.0))
     assert jump == [3600.0]
     assert found.kinds == ["separable"]
     assert found.run is not None

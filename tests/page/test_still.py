@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import novikoff as nv
+from novikoff.page.answers import run_answer
 from novikoff.page.presets import presets
 from novikoff.page.question import Question
 from novikoff.page.still import still_picture
-from novikoff.page.study import run_answer
 
 SVG = "{http://www.w3.org/2000/svg}"
 SQUARE = [[0.0, 0.0, -1], [1.0, 1.0, -1], [0.0, 1.0, 1], [1.0, 0.0, 1]]

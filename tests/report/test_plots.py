@@ -28,7 +28,7 @@ from novikoff.core.rows import Vector
 from novikoff.core.trace import Trace
 from novikoff.errors import OutputError
 from novikoff.jobs.study import study
-from novikoff.jobs.study_records import Options
+from novikoff.jobs.study_records import StudyOptions
 from novikoff.report.pictures import Subject, draw_study
 from novikoff.report.plots import (
     BoundaryDisplay,
@@ -734,11 +734,11 @@ def test_pictures_of_a_study() -> None:
     """Which there are, of two classes and of three; of several rules, the hardest."""
     X, three = three_classes()
     noise = np.random.default_rng(0).normal(size=X.shape)
-    cases: list[tuple[Vector, npt.ArrayLike, Options, bool, str]] = [
-        (CORNERS, [0, 1, 1, 0], Options(), True, "1 against 0"),
-        (CORNERS, [0, 0, 0, 1], Options(verdict=False), True, "1 against 0"),
-        (X, three, Options(), False, "a against the rest, the hardest of 3 rules (smallest"),
-        (X / 9 + noise, three, Options(), False, "the hardest of 3 rules (most mistakes)"),
+    cases: list[tuple[Vector, npt.ArrayLike, StudyOptions, bool, str]] = [
+        (CORNERS, [0, 1, 1, 0], StudyOptions(), True, "1 against 0"),
+        (CORNERS, [0, 0, 0, 1], StudyOptions(verdict=False), True, "1 against 0"),
+        (X, three, StudyOptions(), False, "a against the rest, the hardest of 3 rules (smallest"),
+        (X / 9 + noise, three, StudyOptions(), False, "the hardest of 3 rules (most mistakes)"),
     ]
     for rows, y, options, runs, title in cases:
         found = study(rows, np.array(y), options)

@@ -46,7 +46,7 @@ from novikoff.formats.files import (
 )
 from novikoff.jobs.estimate import estimate_errors
 from novikoff.jobs.study import study
-from novikoff.jobs.study_records import Options, Study, StudyProgress
+from novikoff.jobs.study_records import Study, StudyOptions, StudyProgress
 from novikoff.names import ORDERS, PLOTS
 from novikoff.report.study_report import ClusterFiles, Report, report_lines
 
@@ -179,9 +179,9 @@ class FitOptions(TableOptions):
         """Whether the error on unseen rows is estimated."""
         return self.cv is not None or self.holdout is not None
 
-    def study_options(self, labels: Sequence[Hashable], source: str) -> Options:
+    def study_options(self, labels: Sequence[Hashable], source: str) -> StudyOptions:
         """Return these options as the record that `novikoff.jobs.study.study` takes."""
-        return Options(
+        return StudyOptions(
             fit_intercept=not self.no_intercept,
             positive=positive_label(labels, self.positive, source),
             order=self.order,

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from novikoff.core.class_labels import CodedLabels, Labels, check_labels, code_labels, plain_label
 from novikoff.core.rows import Indices, Matrix
 from novikoff.jobs.study import study
-from novikoff.jobs.study_records import Options, StudyProgress
+from novikoff.jobs.study_records import StudyOptions, StudyProgress
 
 # The rows and the columns of some entries of X.
 Entries: TypeAlias = tuple[Indices, Indices]
@@ -48,7 +48,7 @@ class ErrorEstimate:
 def estimate_errors(
     X: Matrix,
     y: Labels | CodedLabels,
-    options: Options,
+    options: StudyOptions,
     *,
     holdout: float | None = None,
     folds: int | None = None,
@@ -61,7 +61,7 @@ def estimate_errors(
     ----------
     X, y
         The rows and their labels, which may be `CodedLabels`.
-    options : Options
+    options : StudyOptions
         How the rule is learned, as in `novikoff.jobs.study.study`.
     holdout : float, optional
         The share of the rows of each class that is held out.
@@ -76,7 +76,7 @@ def estimate_errors(
     Examples
     --------
     >>> X, y = np.arange(40.0)[:, None], np.arange(40) >= 20
-    >>> estimate_errors(X, y, Options(), holdout=0.25).rows
+    >>> estimate_errors(X, y, StudyOptions(), holdout=0.25).rows
     10
     """
     coded = y if isinstance(y, CodedLabels) else code_labels(check_labels(y))

@@ -44,13 +44,13 @@ from novikoff.jobs.study_cluster import ClusterTask
 from novikoff.jobs.study_records import (
     Case,
     EachRow,
-    Options,
     PerceptronRun,
+    RuleName,
     Study,
-    StudyClasses,
+    StudyOptions,
     StudyProgress,
-    StudyTask,
 )
+from novikoff.jobs.study_tasks import StudyClasses, StudyTask
 from novikoff.proofs.digest import MatrixDigest
 from novikoff.proofs.remote import RemoteRows
 from novikoff.sentences import least_mistakes
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from novikoff.jobs.study_records import FoundRule
     from novikoff.proofs.error_bound import ErrorBound
 
-_DEFAULT_OPTIONS = Options()
+_DEFAULT_OPTIONS = StudyOptions()
 # One-vs-one rules are tried for at most this many classes, if X has at most this many entries.
 MAX_PAIRED_CLASSES, MAX_PAIRED_ENTRIES = 30, 1 << 25
 POCKET_UPDATES = 10_000
@@ -81,7 +81,7 @@ MIN_EPOCHS = 20
 def study(
     X: object,
     y: object = None,
-    options: Options = _DEFAULT_OPTIONS,
+    options: StudyOptions = _DEFAULT_OPTIONS,
     progress: StudyProgress | None = None,
     *,
     columns: Columns | None = None,
@@ -93,7 +93,7 @@ def study(
     X, y
         The rows, an array or a CSR matrix that may be memory-mapped, and their labels, which may
         be `CodedLabels`, of two classes or more. Or rows of a cluster, which include their labels.
-    options : Options
+    options : StudyOptions
         The options of the study.
     progress : callable, optional
         Called with the name of each step, and with the interval that contains the margin.
@@ -106,7 +106,7 @@ def study(
     >>> result.kinds, result.rule, result.mistakes, result.cases[0].least_mistakes
     (['inseparable'], 'fewest mistakes', 1, 1)
     """
-    announce = progress or (lambda step, interval=None: None)
+    announce = progress or _ignore
     clock = Limits(seconds=options.budget)
     task: StudyTask
     if isinstance(X, RemoteRows):
@@ -119,6 +119,7 @@ def study(
     separable, imperfect = kinds == {"separable"}, bool(kinds & {"quasi-separable", "inseparable"})
     by_margin = separable and options.model == "margin"
 
+    rule: RuleName
     fit = run = None
     if isinstance(task, ArrayTask) and not imperfect and (options.proofs or not by_margin):
         fit, run = run_perceptron(task, decided=bool(cases))
@@ -128,11 +129,14 @@ def study(
     pocket: list[FoundRule] = []
     separates = run is not None and run.separates_original
     if fit is not None and not by_margin and (not cases or separates):
-        rule, model = "average" if options.average else "perceptron", fit.model
+        rule = "average" if options.average else "perceptron"
+        model = fit.model
     elif separable:
-        rule, model = "largest margin", task.model(_largest_margins(task, cases))
+        rule = "largest margin"
+        model = task.model(_largest_margins(task, cases))
     else:
-        rule, (model, pocket, cases) = "fewest mistakes", task.fewest_mistakes(cases)
+        rule = "fewest mistakes"
+        model, pocket, cases = task.fewest_mistakes(cases)
 
     clock.raise_if_interrupted()
     announce("writing the report")
@@ -152,6 +156,10 @@ def study(
         each_row=each_row,
         loading=task.clock.paused_seconds,
     )
+
+
+def _ignore(step: str, interval: Interval | None = None, /) -> None:
+    """Show no progress."""
 
 
 def _decide(task: StudyTask) -> list[Case]:
@@ -211,7 +219,7 @@ class ArrayTask(StudyTask):
 
     @classmethod
     def of(
-        cls, X: object, y: object, columns: Columns | None, options: Options, clock: Limits,
+        cls, X: object, y: object, columns: Columns | None, options: StudyOptions, clock: Limits,
         announce: StudyProgress,
     ) -> ArrayTask:  # fmt: skip
         """Check the rows, code their labels unless they are coded already, and hash the rows."""
@@ -267,10 +275,8 @@ class ArrayTask(StudyTask):
             return case
         from novikoff.geometry.separability import find_verdict
 
-        problem, sides = (
-            scaled.with_signs(self.signs(case.positive)),
-            (case.positive, case.negative),
-        )
+        problem = scaled.with_signs(self.signs(case.positive))
+        sides = case.positive, case.negative
         limits = self.clock.part(0.5)
         verdict = find_verdict(problem, sides, tol=1e-3, limits=limits, certificate=False)
         return replace(case, scaled=verdict)
@@ -454,7 +460,9 @@ def run_perceptron(task: ArrayTask, *, decided: bool) -> tuple[Fit[LinearModel],
     )
 
 
-def affordable_work(options: Options, order: Order, n: int, entries: int) -> tuple[int, int | None]:
+def affordable_work(
+    options: StudyOptions, order: Order, n: int, entries: int
+) -> tuple[int, int | None]:
     """Return the limits on epochs and updates: as asked for, or about two seconds of work.
 
     If the order looks at all rows before each update, updates are limited too.

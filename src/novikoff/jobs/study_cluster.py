@@ -16,13 +16,8 @@ from novikoff.core.model import LinearModel
 from novikoff.core.problem import Rows
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
-from novikoff.jobs.study_records import (
-    Case,
-    Options,
-    StudyClasses,
-    StudyProgress,
-    StudyTask,
-)
+from novikoff.jobs.study_records import Case, StudyOptions, StudyProgress
+from novikoff.jobs.study_tasks import StudyClasses, StudyTask
 
 if TYPE_CHECKING:
     from novikoff.cluster import ClusterRows
@@ -41,7 +36,7 @@ class ClusterTask(StudyTask):
     def of(
         cls,
         rows: ClusterRows,
-        options: Options,
+        options: StudyOptions,
         clock: Limits,
         announce: StudyProgress,
     ) -> ClusterTask:

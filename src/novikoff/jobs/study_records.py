@@ -1,20 +1,17 @@
-"""The records of a study: its options, the classes that it compares, and its results."""
+"""The records of a study: its options and its results."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 import numpy as np
 
-from novikoff.core.class_labels import Label, Labels, Sides, plain_label, side_labels
+from novikoff.core.class_labels import Label
 from novikoff.core.model import LinearModel
 from novikoff.core.problem import Rows
 from novikoff.core.rows import Indices, Vector
-from novikoff.core.schemes import Scheme, scheme_for
-from novikoff.core.stops import Limits
 
 if TYPE_CHECKING:
     from novikoff.cluster.pocket import CountedRule
@@ -27,6 +24,9 @@ if TYPE_CHECKING:
     FoundRule: TypeAlias = FewestMistakes | CountedRule
 
 
+RuleName: TypeAlias = Literal["perceptron", "average", "largest margin", "fewest mistakes"]
+
+
 class StudyProgress(Protocol):
     """A function that is called with the name of each step.
 
@@ -37,13 +37,8 @@ class StudyProgress(Protocol):
         """Show the step."""
 
 
-# This label stands for all classes except the positive class. It sorts before other labels, because
-# the negative class must.
-REST = "(rest)"
-
-
 @dataclass(frozen=True)
-class Options:
+class StudyOptions:
     """The options of a study.
 
     Attributes
@@ -184,17 +179,17 @@ class Study:
 
     Attributes
     ----------
-    options : Options
+    options : StudyOptions
         The options of the study.
     labels, classes : list of labels
-        The labels of the data, and the labels of the model: the same labels, or the positive label
-        and `REST`.
+        The labels of the data, and the labels of the model: the same labels, or a label for all
+        other classes and the positive label.
     cases : list of Case
         One case for two classes, else one case for each class; empty without a verdict.
     run : PerceptronRun or None
         The perceptron's run; None if no rule classifies every row correctly.
-    rule : str
-        "perceptron", "average", "largest margin" or "fewest mistakes".
+    rule : "perceptron", "average", "largest margin" or "fewest mistakes"
+        Which rule the model is.
     model : LinearModel
         The best rules that were found, for the original features.
     pocket : list
@@ -209,18 +204,23 @@ class Study:
         The seconds that were spent on loading and compiling loops.
     """
 
-    options: Options
+    options: StudyOptions
     labels: list[Label]
     classes: list[Label]
     cases: list[Case]
     run: PerceptronRun | None
-    rule: str
+    rule: RuleName
     model: LinearModel
     pocket: list[FoundRule]
     confusion: Indices
     margins: list[float]
     each_row: EachRow | None
     loading: float = 0.0
+
+    @property
+    def rest(self) -> Label | None:
+        """The class of the model that stands for all but the positive class, if there is one."""
+        return self.classes[0] if len(self.classes) < len(self.labels) else None
 
     @property
     def sha256(self) -> str:
@@ -265,109 +265,3 @@ class Study:
             for row, multiplier in multipliers.items():
                 shares[row] = max(shares.get(row, 0.0), float(multiplier / whole))
         return shares
-
-
-@dataclass(frozen=True)
-class StudyClasses:
-    """The labels of the data, the classes of the model, and which of them are compared.
-
-    Attributes
-    ----------
-    given : list of labels
-        The labels of the data.
-    labels : array
-        The classes of the model: the labels of the data, or the positive label and `REST`.
-    codes : array of int
-        The class of the model that each label of the data belongs to.
-    cases : list of Sides
-        The comparisons that are decided.
-    rules : list of Sides
-        The two sides of each rule of the model, by the labels of the data.
-    """
-
-    given: list[Label]
-    labels: Labels
-    codes: Indices
-    cases: list[Sides]
-    rules: list[Sides]
-
-    @classmethod
-    def of(cls, values: Labels, positive: Hashable) -> StudyClasses:
-        """Compare each label with the rest, or only the positive label with all others."""
-        given: list[Label] = [plain_label(value) for value in values.tolist()]
-        if len(given) < 2:
-            raise ValueError(f"All rows have the label {given[0]!r}: two classes are needed.")
-        several = len(given) > 2
-        asked = given if several else given[-1:]
-        if positive is not None:
-            asked = [plain_label(positive)]
-            if asked[0] not in given:
-                raise ValueError(f"The positive class is {asked[0]!r}, but no row has this label.")
-        cases: list[Sides] = [
-            (label, None if several else next(other for other in given if other != label))
-            for label in asked
-        ]
-        if several and positive is not None:
-            chosen = asked[0]
-            if not str(chosen) > REST:
-                raise ValueError(f"The label {chosen!r} does not sort after {REST!r}: rename it.")
-            codes = np.array([int(label == chosen) for label in given])
-            return cls(given, np.array([REST, str(chosen)]), codes, cases, cases)
-        scheme = scheme_for(len(given), "ovr")
-        rules = [side_labels(scheme, values, k) for k in range(scheme.sides.shape[1])]
-        return cls(given, values, np.arange(len(given)), cases, rules)
-
-    @property
-    def scheme(self) -> Scheme:
-        """One rule for two classes, otherwise one rule for each class."""
-        return scheme_for(len(self.labels), "ovr")
-
-
-@dataclass(frozen=True)
-class StudyTask(ABC):
-    """A study of rows that are arrays or on a cluster: the steps that depend on where they are.
-
-    Attributes
-    ----------
-    classes : StudyClasses
-        The classes, and which of them are compared.
-    options : Options
-        The options of the study.
-    clock : Limits
-        The time of the whole study.
-    announce : callable
-        Called with the name of each step.
-    """
-
-    classes: StudyClasses
-    options: Options
-    clock: Limits
-    announce: StudyProgress
-
-    def model(self, W: Vector) -> LinearModel:
-        """Return the model with these weights."""
-        model = LinearModel(self.classes.labels, len(W) - 1, self.options.fit_intercept)
-        model.W = W
-        return model
-
-    @abstractmethod
-    def decide(self, sides: Sides, limits: Limits, progress: Callable[[Interval], None]) -> Verdict:
-        """Decide one comparison."""
-
-    @abstractmethod
-    def separated_by(self, W: Vector) -> bool:
-        """Whether every rule has every original row strictly on its side: proved."""
-
-    @abstractmethod
-    def fewest_mistakes(self, cases: list[Case]) -> tuple[LinearModel, list[FoundRule], list[Case]]:
-        """Find the model with the fewest mistakes; return it, its rules, and cases with bounds."""
-
-    @abstractmethod
-    def count(
-        self, model: LinearModel, rows_of_run: Rows | None, *, duplicates: bool
-    ) -> tuple[Indices, list[float], EachRow | None]:
-        """Return the confusion matrix, the margin of each rule, and the results for each row.
-
-        ``rows_of_run`` are the rows that the perceptron saw, None if it did not run. If
-        ``duplicates``, identical rows with different labels are searched for.
-        """

@@ -16,7 +16,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from novikoff.page import study
+from novikoff.page import answers
 from novikoff.page.presets import STATIC, records
 from novikoff.page.question import Question
 
@@ -37,7 +37,7 @@ def export(body: dict[str, Any]) -> str:
     question, form = Question.from_json(body.get("question")), body.get("form")
     if form == "html":
         return offline_page(body.get("question"), body.get("view"))
-    forms = {"python": script, "csv": table, "certificate": study.certificate_text}
+    forms = {"python": script, "csv": table, "certificate": answers.certificate_text}
     if form not in forms:
         raise ValueError("The form must be html, python, csv or certificate.")
     return forms[form](question)
@@ -104,8 +104,8 @@ def script(question: Question) -> str:
     start = f", coef_init=[[{w1!r}, {w2!r}]], intercept_init=[{b!r}]" if w1 or w2 or b else ""
     shown = f"""clf = nv.Perceptron(
     order={question.order!r}, fit_intercept={question.bias}, step_size={question.mu!r},
-    threshold={threshold!r}, random_state={question.seed}, max_epochs={study.RUN_EPOCHS},
-    max_updates={study.MAX_UPDATES}, trace=True,
+    threshold={threshold!r}, random_state={question.seed}, max_epochs={answers.RUN_EPOCHS},
+    max_updates={answers.MAX_UPDATES}, trace=True,
 )
 clf.fit(X, y{start})
 print(clf.n_updates_, "updates; a clean cycle:", clf.converged_)
@@ -113,7 +113,7 @@ print("rows, from 0:", clf.trace_.index.tolist())"""
     if question.rule == "pocket":
         shown = f"""clf = nv.Pocket(
     "textbook", fit_intercept={question.bias}, random_state={question.seed},
-    max_updates={study.MAX_UPDATES},
+    max_updates={answers.MAX_UPDATES},
 )
 clf.fit(X, y{start})
 print(clf.n_updates_, "updates; mistakes in the pocket after each:")
@@ -157,9 +157,9 @@ def _inside_script(value: object) -> str:
 
 # The answers by the name of the question; the server and the widget share them.
 ANSWERS: dict[str, Callable[[dict[str, Any]], object]] = {
-    "run": lambda body: study.run_answer(Question.from_json(body)),
-    "pocket": lambda body: study.pocket_answer(Question.from_json(body)),
-    "sides": lambda body: study.sides_answer(
+    "run": lambda body: answers.run_answer(Question.from_json(body)),
+    "pocket": lambda body: answers.pocket_answer(Question.from_json(body)),
+    "sides": lambda body: answers.sides_answer(
         Question.from_json(body.get("question")), body.get("box")
     ),
     "export": export,

@@ -30,8 +30,8 @@ def records() -> dict[str, Any]:
 
 
 if __name__ == "__main__":
+    from novikoff.page.answers import recorded_answers
     from novikoff.page.question import Question
-    from novikoff.page.study import recorded_answers
 
     for name, preset in presets().items():
         body = recorded_answers(Question.from_json(preset["question"]), preset.get("box"))

@@ -18,11 +18,11 @@ import numpy.typing as npt
 from novikoff.core.class_labels import check_labels
 from novikoff.core.validation import check_matrix, columns_of
 from novikoff.errors import MissingExtraError
+from novikoff.page.answers import run_answer
 from novikoff.page.export import ANSWERS, joined
 from novikoff.page.presets import STATIC, presets
 from novikoff.page.question import Question, points_of
 from novikoff.page.still import still_picture
-from novikoff.page.study import run_answer
 
 SCRIPT = """
 function render({ model, el }) {

@@ -20,7 +20,7 @@ from novikoff.formats.file_names import PAGE_MARK, PNG_MARK, SVG_MARK
 from novikoff.formats.files import Content
 from novikoff.formats.fitted_state import write_pocket, write_run
 from novikoff.formats.model_record import ModelRecord
-from novikoff.jobs.study_records import REST, EachRow, Study
+from novikoff.jobs.study_records import EachRow, Study
 from novikoff.report.study_report import Report
 
 # The rules of models that ``novikoff fit`` writes; the rule of a stream is "stream".
@@ -50,7 +50,7 @@ def file_contents(report: Report, folder: Path) -> dict[str, Content]:
         "sha256": study.sha256,
         "rule": study.rule,
         "seed": study.options.seed,
-        "rest": REST if study.options.positive is not None and REST in study.classes else None,
+        "rest": study.rest,
     }
     numbered = isinstance(data.names, NumberedNames)  # then the model file need not list the names
     proved = certificate_file.dump_proofs(proofs, origin, recipe) if proofs else None
