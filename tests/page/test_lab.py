@@ -17,7 +17,7 @@ import pytest
 import novikoff as nv
 from novikoff.core.rows import Vector
 from novikoff.core.trace import Trace
-from novikoff.page import presets, study
+from novikoff.page import answers, presets
 from novikoff.page.export import script
 from novikoff.page.question import MAX_NUMBER, MIN_NUMBER, Question
 from tests.cases import case_named
@@ -75,7 +75,7 @@ def check(question: dict[str, Any], told: dict[str, Any]) -> None:
     """Recompute the answer to the page, and raise AssertionError if it differs."""
     A, run = signed(question), told["run"]
     delta = math.inf if question.get("rule") == "aggressive" else 0.0
-    acts, path = ten_lines(A, delta, study.MAX_UPDATES)
+    acts, path = ten_lines(A, delta, answers.MAX_UPDATES)
     assert run["index"] == acts
     W = np.array(run["weights"])
     np.testing.assert_allclose(W, path, rtol=1e-12, atol=1e-12)
@@ -105,19 +105,19 @@ def check(question: dict[str, Any], told: dict[str, Any]) -> None:
 def test_recorded_answers_are_the_library_s(name: str) -> None:
     question = Question.from_json(ALL[name]["question"])
     record = json.loads((presets.RECORDS / f"{name}.json").read_text())
-    told = json.loads(json.dumps(study.run_answer(question)))
+    told = json.loads(json.dumps(answers.run_answer(question)))
     valid("question", ALL[name]["question"])
     valid("answer", told)
     assert same(record["answer"], told)
     assert (record["pocket"] is None) == (told["kind"] == "separable")
     if record["pocket"] is not None:
-        best = study.pocket_answer(question)
+        best = answers.pocket_answer(question)
         valid("pocket", best)
         assert record["pocket"]["errors"] == best["errors"]
         assert record["pocket"]["bound"] == best["bound"]
     assert ("sides" in record) == (question.sides != "line")
     if "sides" in record:
-        shaded = study.sides_answer(question, ALL[name]["box"])
+        shaded = answers.sides_answer(question, ALL[name]["box"])
         valid("sides", json.loads(json.dumps(shaded)))
         assert same(record["sides"], json.loads(json.dumps(shaded)))
 
@@ -136,7 +136,7 @@ def same(a: object, b: object) -> bool:
 @pytest.mark.parametrize("name", PLAIN)
 def test_the_run_is_a_ten_line_perceptron(name: str) -> None:
     question = ALL[name]["question"]
-    check(question, study.run_answer(Question.from_json(question)))
+    check(question, answers.run_answer(Question.from_json(question)))
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -145,7 +145,7 @@ def test_a_period_is_that_of_the_run_in_integers(seed: int) -> None:
     rng = np.random.default_rng(seed)
     points = rng.integers(-2, 3, (5, 2)).tolist()
     question = {"points": [[*point, int(rng.choice([-1, 1]))] for point in points]}
-    run = study.run_answer(Question.from_json(question))["run"]
+    run = answers.run_answer(Question.from_json(question))["run"]
     A, w, seen = signed(question).astype(int), np.zeros(3, dtype=int), dict[Any, int]()
     for epoch in range(1000):
         if tuple(w.tolist()) in seen:
@@ -158,7 +158,7 @@ def test_a_period_is_that_of_the_run_in_integers(seed: int) -> None:
         assert (run["period"], period) == (None, 1)
     else:
         assert run["period"] in (None, period)
-    xor = study.run_answer(Question.from_json(ALL["xor"]["question"]))["run"]
+    xor = answers.run_answer(Question.from_json(ALL["xor"]["question"]))["run"]
     assert xor["period"] == 1
 
 
@@ -189,7 +189,7 @@ def _lambda_dropped(told: dict[str, Any]) -> None:
 )
 def test_a_wrong_answer_is_caught(name: str, break_it: Callable[[dict[str, Any]], None]) -> None:
     question = ALL[name]["question"]
-    told = copy.deepcopy(study.run_answer(Question.from_json(question)))
+    told = copy.deepcopy(answers.run_answer(Question.from_json(question)))
     check(question, told)
     break_it(told)
     with pytest.raises(AssertionError):
@@ -199,7 +199,7 @@ def test_a_wrong_answer_is_caught(name: str, break_it: Callable[[dict[str, Any]]
 @pytest.mark.parametrize("order", ["cyclic", "permuted", "random", "blocks", "fixed"])
 def test_the_visits_and_the_running_average_over_them(order: str) -> None:
     question = {**ALL["two_clouds"]["question"], "order": order, "seed": 3}
-    A, run = signed(question), study.run_answer(Question.from_json(question))["run"]
+    A, run = signed(question), answers.run_answer(Question.from_json(question))["run"]
     assert len(run["visits"]) == run["visited"]
     acts = dict(zip(run["n_steps"], run["index"], strict=True))
     w, total, means = np.zeros(3), np.zeros(3), [np.zeros(3)]
@@ -217,7 +217,7 @@ def test_the_visits_and_the_running_average_over_them(order: str) -> None:
 
 def test_a_rule_of_one_s_own_has_its_margin_and_bound() -> None:
     question = {**ALL["two_clouds"]["question"], "mine": [1.0, 1.0, -0.9]}
-    told = study.run_answer(Question.from_json(question))
+    told = answers.run_answer(Question.from_json(question))
     A, u = signed(question), np.array([1.0, 1.0, -0.9])
     gamma = float((A @ u).min() / np.linalg.norm(u))
     reference, run = told["reference"], told["run"]
@@ -226,7 +226,9 @@ def test_a_rule_of_one_s_own_has_its_margin_and_bound() -> None:
     assert gamma < nv.separate(A[:, :2] * A[:, 2:], A[:, 2]).margin.lo
     assert reference["bound"] == math.floor((np.linalg.norm(A, axis=1).max() / gamma) ** 2)
     assert all(a >= b - 1e-9 for a, b in zip(run["inner"], run["bounds"]["inner"], strict=True))
-    hopeless = study.run_answer(Question.from_json({**question, "mine": [-1, -1, 0]}))["reference"]
+    hopeless = answers.run_answer(Question.from_json({**question, "mine": [-1, -1, 0]}))[
+        "reference"
+    ]
     assert hopeless["margin"] < 0
     assert hopeless["bound"] is None
     assert len(hopeless["wrong"]) > 0
@@ -234,10 +236,10 @@ def test_a_rule_of_one_s_own_has_its_margin_and_bound() -> None:
 
 def test_a_step_changes_nothing_from_zero_and_a_start_does() -> None:
     plain = ALL["two_clouds"]["question"]
-    one = study.run_answer(Question.from_json(plain))["run"]
-    half = study.run_answer(Question.from_json({**plain, "step_size": 0.5}))["run"]
+    one = answers.run_answer(Question.from_json(plain))["run"]
+    half = answers.run_answer(Question.from_json({**plain, "step_size": 0.5}))["run"]
     assert half["index"] == one["index"]
-    moved = study.run_answer(Question.from_json({**plain, "start": [-3, 2, 1], "threshold": 0.5}))
+    moved = answers.run_answer(Question.from_json({**plain, "start": [-3, 2, 1], "threshold": 0.5}))
     run, bounds = moved["run"], moved["run"]["bounds"]
     assert run["index"] != one["index"]
     assert len(run["index"]) <= moved["reference"]["bound"]
@@ -252,14 +254,14 @@ def test_a_step_changes_nothing_from_zero_and_a_start_does() -> None:
 
 
 def test_no_points_and_one_class_are_explained() -> None:
-    empty = study.run_answer(Question.from_json({"points": []}))
+    empty = answers.run_answer(Question.from_json({"points": []}))
     valid("answer", empty)
     assert "no points" in empty["sentence"]
-    alone = study.run_answer(Question.from_json({"points": [[1, 1, 1], [2, 0, 1]]}))
+    alone = answers.run_answer(Question.from_json({"points": [[1, 1, 1], [2, 0, 1]]}))
     valid("answer", alone)
     assert "one label" in alone["sentence"]
     with pytest.raises(ValueError, match="at least one point"):
-        study.pocket_answer(Question.from_json({"points": []}))
+        answers.pocket_answer(Question.from_json({"points": []}))
 
 
 BAD: list[tuple[object, str]] = [
@@ -345,14 +347,14 @@ class Voted:
 
 def test_the_vote_is_that_of_every_w_after_every_look() -> None:
     question = {**ALL["and"]["question"], "sides": "voted"}
-    told = study.sides_answer(Question.from_json(question), BOX)
+    told = answers.sides_answer(Question.from_json(question), BOX)
     check_sides(question, told, Voted())
 
 
 def kernel_perceptron(question: dict[str, Any]) -> nv.KernelPerceptron:
     X = np.array(question["points"])[:, :2]
     return nv.KernelPerceptron(
-        question["sides"], gamma=1 / X.var(axis=0).sum(), degree=2, max_epochs=study.KERNEL_EPOCHS,
+        question["sides"], gamma=1 / X.var(axis=0).sum(), degree=2, max_epochs=answers.KERNEL_EPOCHS,
         fit_intercept=question.get("bias", True), order=question.get("order", "cyclic"),
         random_state=question.get("seed", 0),
     )  # fmt: skip
@@ -369,7 +371,7 @@ def test_the_kernel_s_sides_are_the_estimator_s(
     name: str, kernel: str, more: dict[str, Any]
 ) -> None:
     asked = {**ALL[name]["question"], "sides": kernel, **more}
-    told = study.sides_answer(Question.from_json(asked), BOX)
+    told = answers.sides_answer(Question.from_json(asked), BOX)
     valid("sides", json.loads(json.dumps(told)))
     check_sides(asked, told, kernel_perceptron(asked))
     for mutant in ({"rows": told["rows"][::-1]}, {"box": [-2.5, -3.0, 2.5, 2.0]}):
@@ -378,7 +380,7 @@ def test_the_kernel_s_sides_are_the_estimator_s(
 
 
 def test_xor_by_a_network() -> None:
-    told = study.sides_answer(
+    told = answers.sides_answer(
         Question.from_json(ALL["xor_network"]["question"]), [0, 0, 1, 1], size=2
     )
     assert told["rows"] == ["-+", "+-"]
@@ -405,14 +407,14 @@ def test_a_gate_is_a_neuron(name: str, gate: Any) -> None:
 )
 def test_sides_that_cannot_be_shown(more: dict[str, Any], complaint: str) -> None:
     with pytest.raises(ValueError, match=complaint):
-        study.sides_answer(Question.from_json({**ALL["xor"]["question"], **more}), BOX)
+        answers.sides_answer(Question.from_json({**ALL["xor"]["question"], **more}), BOX)
 
 
 @pytest.mark.parametrize("order", ["permuted", "random", "max_residual"])
 def test_the_estimator_repeats_the_run(order: str) -> None:
     """So does the exported script."""
     question = {**ALL["two_clouds"]["question"], "order": order, "seed": 3}
-    told = study.run_answer(Question.from_json(question))
+    told = answers.run_answer(Question.from_json(question))
     table = np.array(question["points"])
     clf = nv.Perceptron(order=order, random_state=3, trace=True)
     clf.fit(table[:, :2], table[:, 2])
@@ -425,7 +427,7 @@ def test_the_estimator_repeats_the_run(order: str) -> None:
 
 def test_the_certificate_proves_the_verdict() -> None:
     table = np.array(ALL["flipped"]["question"]["points"])
-    proof = study.certificate_text(Question.from_json(ALL["flipped"]["question"]))
+    proof = answers.certificate_text(Question.from_json(ALL["flipped"]["question"]))
     nv.Certificate.from_json(proof).verify(table[:, :2], table[:, 2].astype(int))
 
 
@@ -434,7 +436,7 @@ def test_the_aggressive_preset_is_the_doubling_stream() -> None:
     stream = nv.theory.compare_aggressive("doubling", length=len(question["points"]))
     rows = np.column_stack([stream.X, np.ones(len(stream.y))]) * stream.y[:, None]
     np.testing.assert_array_equal(signed(question)[:, :2], rows)
-    told = study.run_answer(Question.from_json(question))
+    told = answers.run_answer(Question.from_json(question))
     mistakes = np.array(told["run"]["mistakes"])
     assert mistakes[1 : len(rows) + 1].tolist() == stream.aggressive.tolist()
     errs = (np.flatnonzero(np.diff(stream.aggressive, prepend=0)) + 1).tolist()
@@ -444,7 +446,7 @@ def test_the_aggressive_preset_is_the_doubling_stream() -> None:
     assert (np.flatnonzero(np.diff(later, prepend=0)) + 1).tolist() == [
         *errs, 512, 1024, 2048, 4096
     ]  # fmt: skip
-    plain = study.run_answer(Question.from_json(question | {"rule": "perceptron"}))
+    plain = answers.run_answer(Question.from_json(question | {"rule": "perceptron"}))
     assert (len(plain["run"]["index"]), stream.perceptron[-1]) == (2, 2)
     assert "The perceptron makes two mistakes" in ALL["aggressive"]["lesson"]
     assert "This run was stopped after 300 updates, 13 of them mistakes." in told["sentence"]
@@ -467,7 +469,7 @@ def test_the_clouds_are_those_of_another_preset(name: str) -> None:
     if name == "far_away":
         assert f"makes {made[1]} mistakes instead of {made[0]}" in lesson
     else:
-        assert f"from {made[0]} mistakes to {made[1]:,}, of which {study.MAX_UPDATES}" in lesson
+        assert f"from {made[0]} mistakes to {made[1]:,}, of which {answers.MAX_UPDATES}" in lesson
         assert f"the bound grows from {most[0]} to {most[1]:,}" in lesson
 
 
@@ -480,7 +482,7 @@ KINDS = {
 
 @pytest.mark.parametrize("name", KINDS)
 def test_the_verdict_is_that_of_the_lesson(name: str) -> None:
-    answer = study.run_answer(Question.from_json(ALL[name]["question"]))
+    answer = answers.run_answer(Question.from_json(ALL[name]["question"]))
     assert answer["kind"] == KINDS[name]
     table = ALL[name]["question"]["points"]
     if name == "equal_rows":
@@ -489,7 +491,7 @@ def test_the_verdict_is_that_of_the_lesson(name: str) -> None:
 
 def test_the_bounds_are_as_large_as_the_lessons_say() -> None:
     wide, thin = (
-        study.run_answer(Question.from_json(ALL[name]["question"]))
+        answers.run_answer(Question.from_json(ALL[name]["question"]))
         for name in ("two_clouds", "thin_margin")
     )
     assert len(wide["run"]["index"]) < wide["reference"]["bound"] / 5
@@ -500,7 +502,7 @@ def test_the_bounds_are_as_large_as_the_lessons_say() -> None:
 def test_the_tight_run_makes_as_many_mistakes_as_the_theorem_allows() -> None:
     """No two rows have a positive product, and every inequality is almost an equality."""
     question = ALL["tight"]["question"]
-    A, told = signed(question), study.run_answer(Question.from_json(question))
+    A, told = signed(question), answers.run_answer(Question.from_json(question))
     products = (A @ A.T)[np.triu_indices(3, 1)]
     assert (products > -3e-4).all()
     assert (products <= 0).all()
@@ -539,7 +541,7 @@ def test_the_pocket_is_stepped_as_it_is_printed(
     name: str, seed: int, start: list[float] | None
 ) -> None:
     question = ALL[name]["question"] | {"rule": "pocket", "seed": seed, "start": start}
-    told = study.run_answer(Question.from_json(question))
+    told = answers.run_answer(Question.from_json(question))
     valid("answer", json.loads(json.dumps(told)))
     check_pocket(question, told)
     drawn = [*told["run"]["pocket"]]
@@ -552,7 +554,7 @@ def test_the_pocket_is_stepped_as_it_is_printed(
     table, w = np.array(question["points"]), start or [0.0, 0.0, 0.0]
     b = w[2:] if question.get("bias", True) else [0.0]
     clf = nv.Pocket(
-        "textbook", fit_intercept=question.get("bias", True), max_updates=study.MAX_UPDATES,
+        "textbook", fit_intercept=question.get("bias", True), max_updates=answers.MAX_UPDATES,
         random_state=seed,
     )  # fmt: skip
     clf.fit(table[:, :2], table[:, 2].astype(int), coef_init=[w[:2]], intercept_init=b)
@@ -562,12 +564,14 @@ def test_the_pocket_is_stepped_as_it_is_printed(
 
 def test_the_pocket_preset_ends_as_its_lesson_says() -> None:
     question = Question.from_json(ALL["pocket"]["question"])
-    run, least = study.run_answer(question)["run"], study.pocket_answer(question)
+    run, least = answers.run_answer(question)["run"], answers.pocket_answer(question)
     assert (run["errors"][run["pocket"][-1]], least["bound"]) == (1, 1)
     assert not run["converged"]
     assert "ends with 1 mistake. No line makes fewer." in ALL["pocket"]["lesson"]
     with pytest.raises(ValueError, match="has no vote"):
-        study.sides_answer(Question.from_json(ALL["pocket"]["question"] | {"sides": "voted"}), BOX)
+        answers.sides_answer(
+            Question.from_json(ALL["pocket"]["question"] | {"sides": "voted"}), BOX
+        )
 
 
 def random_question(turn: int) -> dict[str, Any]:
@@ -620,7 +624,7 @@ def test_no_run_makes_more_updates_than_the_page_says() -> None:
     for turn in range(300):
         with case_named(turn):
             question = random_question(turn)
-            told = study.run_answer(Question.from_json(question))
+            told = answers.run_answer(Question.from_json(question))
             valid("answer", json.loads(json.dumps(told)))
             stated += check_bounds(question, told)
             if told["kind"] == "separable" and question["rule"] == "perceptron":
@@ -644,7 +648,7 @@ def test_numbers_at_the_limits_keep_the_bound(
         "start": start,
         "rule": "perceptron",
     }
-    told = study.run_answer(Question.from_json(question))
+    told = answers.run_answer(Question.from_json(question))
     assert told["kind"] == "separable"
     check_bounds(question, told)
     assert len(told["sentence"]) < 200
@@ -666,7 +670,7 @@ GENERAL = [
 @pytest.mark.parametrize(("more", "words"), GENERAL)
 def test_the_headline_has_the_bound_of_this_run(more: dict[str, Any], words: str) -> None:
     question = ALL["two_clouds"]["question"] | more
-    told = study.run_answer(Question.from_json(question))
+    told = answers.run_answer(Question.from_json(question))
     assert words in told["sentence"]
     if "start" in more or "threshold" in more:
         A, w0 = signed(question), np.array(more.get("start", [0, 0, 0]))

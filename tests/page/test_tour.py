@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from novikoff.page import presets, study
+from novikoff.page import answers, presets
 from novikoff.page.question import Question
 from tests.cases import case_named
 from tests.page.test_lab import signed
@@ -25,7 +25,7 @@ def question(title: str, **more: Any) -> dict[str, Any]:
 
 
 def answer(title: str, **more: Any) -> Any:
-    return study.run_answer(Question.from_json(question(title, **more)))
+    return answers.run_answer(Question.from_json(question(title, **more)))
 
 
 @pytest.mark.parametrize("title", SCENES)
@@ -79,7 +79,7 @@ def test_neither_order_is_always_better() -> None:
         y = np.where(X @ rng.normal(size=2) + rng.normal() > 0, 1, -1)
         points = np.column_stack([X, y]).tolist()
         runs = [
-            study.run_answer(Question.from_json({"points": points, "order": order}))
+            answers.run_answer(Question.from_json({"points": points, "order": order}))
             for order in ("max_distance", "cyclic")
         ]
         if runs[0]["kind"] == "separable":
@@ -92,7 +92,7 @@ def test_neither_order_is_always_better() -> None:
 
 def test_xor_and_its_loop() -> None:
     told = answer("XOR and the pocket")
-    best = study.pocket_answer(Question.from_json(question("XOR and the pocket")))
+    best = answers.pocket_answer(Question.from_json(question("XOR and the pocket")))
     assert (told["kind"], told["run"]["period"], len(told["weights"])) == ("inseparable", 1, 4)
     assert (best["errors"], best["bound"]) == (1, 1)
 
@@ -119,7 +119,7 @@ def test_the_kernel_makes_rows_independent() -> None:
     gram = np.exp(-2 * ((points[:, None] - points) ** 2).sum(axis=2))
     assert np.linalg.eigvalsh(gram).min() > 0.1
     box = MENU["xor_kernel"]["box"]
-    told = study.sides_answer(Question.from_json(question("Kernels")), box)
+    told = answers.sides_answer(Question.from_json(question("Kernels")), box)
     assert "exp(−2·‖x − z‖²)" in told["sentence"]
     assert "Correct: 4 of 4" in told["sentence"]
 
