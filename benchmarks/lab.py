@@ -19,7 +19,7 @@ import numpy as np
 
 from benchmarks import peers
 from benchmarks.measure import Row, render, timed
-from novikoff.page import export, study
+from novikoff.page import answers, export
 from novikoff.page.presets import RECORDS
 from novikoff.page.question import Question
 
@@ -37,16 +37,16 @@ def question(n: int) -> dict[str, Any]:
     return {"points": [[*x, int(sign)] for x, sign in zip(X.round(3).tolist(), y, strict=True)]}
 
 
-def answers() -> list[Row]:
+def times_of_answers() -> list[Row]:
     """Milliseconds of CPU for one answer."""
     rows = []
     for n, aim in ((50, 10.0), (200, 20.0)):
         asked = Question.from_json(question(n))
-        study.run_answer(asked)
+        answers.run_answer(asked)
         spent = []
         for _ in range(TURNS):
             start = time.process_time()
-            study.run_answer(asked)
+            answers.run_answer(asked)
             spent.append(1000.0 * (time.process_time() - start))
         rows.append(Row(f"one answer, {n} points, ms of CPU", "", spent, aim))
     return rows
@@ -116,7 +116,7 @@ def drag(browser: Any) -> Row:
         )
         server.terminate()
         server.wait()
-    library = answers()[0].median
+    library = times_of_answers()[0].median
     beyond = [trip - library for trip in trips]
     note = f"{len(trips)} answers to 60 moves, round trip {np.median(trips):.1f} ms"
     return Row(
@@ -126,7 +126,7 @@ def drag(browser: Any) -> Row:
 
 def main() -> int:
     """Print the table; 1 if an aim is missed."""
-    rows = [*answers(), *weights()]
+    rows = [*times_of_answers(), *weights()]
     if CHROMIUM is None:
         print("chromium is not installed: the first picture and the drag are not measured")
     else:

@@ -79,8 +79,12 @@ class BadRowError(DataError):
     """A single row of a stream cannot be used; the other rows may be usable."""
 
 
+class TooManyClassesError(DataError):
+    """A stream has so many different labels that they are hardly classes."""
+
+
 class ChangedError(DataError):
-    """The part of a source that was already learned has changed."""
+    """A file that a stream continues has changed: its rows, or a list that grows with it."""
 
 
 class CertificateError(NovikoffError, ValueError):
@@ -125,6 +129,17 @@ class OnnxExportError(NovikoffError, ValueError):
 
 class OutputError(NovikoffError, OSError):
     """An output file cannot be written."""
+
+
+class OutputExistsError(OutputError):
+    """An output file exists, and must not be replaced without ``force``."""
+
+    def __init__(self, path: object) -> None:
+        super().__init__(f"{path} already exists; force=True replaces it.")
+        self.path = path
+
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        return type(self), (self.path,)
 
 
 class ClusterError(NovikoffError, OSError):

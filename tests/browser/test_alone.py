@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 import pytest
 
-from novikoff.page import export, presets, study
+from novikoff.page import answers, export, presets
 from novikoff.page.question import Question
 from tests.browser.conftest import SETTLED, Server, Visit
 from tests.browser.test_layout import MEASURE, SCREENS
@@ -76,7 +76,7 @@ def test_every_preset_has_the_library_s_answer(offline: File) -> None:
     for name, preset in ALL.items():
         page.select_option("#data", name)
         page.wait_for_selector(f"#lab[data-name={name}][data-settled=true]")
-        told = study.run_answer(Question.from_json(preset["question"]))
+        told = answers.run_answer(Question.from_json(preset["question"]))
         assert page.get_attribute("#lab", "data-kind") == told["kind"], name
         if told["kind"] == "separable":  # other verdicts have several proofs
             compare_texts(told["sentence"], page.inner_text("#verdict"))
@@ -221,12 +221,12 @@ def solution(name: str) -> dict[str, Any]:
         points[flipped_row()][2] *= -1
         return {"points": points}
     if name == "line":
-        w = study.pocket_answer(Question.from_json({"points": question["points"]}))["w"]
+        w = answers.pocket_answer(Question.from_json({"points": question["points"]}))["w"]
         return {**question, "mine": w}
-    plain = len(study.run_answer(Question.from_json(question))["run"]["index"])
+    plain = len(answers.run_answer(Question.from_json(question))["run"]["index"])
     for seed in range(100):
         tried = {**question, "order": "fixed", "seed": seed}
-        if len(study.run_answer(Question.from_json(tried))["run"]["index"]) >= 2 * plain:
+        if len(answers.run_answer(Question.from_json(tried))["run"]["index"]) >= 2 * plain:
             return tried
     raise AssertionError(name)
 

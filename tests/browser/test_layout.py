@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from novikoff.page import presets, study
+from novikoff.page import answers, presets
 from novikoff.page.question import Question
 from tests.browser.conftest import Server, Visit
 from tests.cases import case_named
@@ -263,7 +263,7 @@ def test_two_orders_are_compared(visit: Visit) -> None:
     visit.choose("max_distance")
     page.wait_for_selector(".line-beside", state="attached")
     question = ALL["max_distance"]["question"]
-    other = study.run_answer(Question.from_json({**question, "order": "cyclic"}))["run"]
+    other = answers.run_answer(Question.from_json({**question, "order": "cyclic"}))["run"]
     made = len(other["index"])
     assert f"Compared, cyclic: {made} mistakes in all" in page.inner_text(".budget")
     assert page.get_attribute(".line-beside", "d") != page.get_attribute(".line-now", "d")
@@ -279,7 +279,7 @@ def test_both_rules_count_their_mistakes_on_the_doubling_stream(visit: Visit) ->
     visit.choose("aggressive")
     page.wait_for_selector(".counter", state="attached")
     question = ALL["aggressive"]["question"]
-    runs = [study.run_answer(Question.from_json({**question, "rule": rule}))["run"]
+    runs = [answers.run_answer(Question.from_json({**question, "rule": rule}))["run"]
             for rule in ("aggressive", "perceptron")]  # fmt: skip
     for moment in (0, 3, 40, 300):
         with case_named(moment):

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import novikoff as nv
-from novikoff.page import presets, study
+from novikoff.page import answers, presets
 from novikoff.page.question import Question
 from tests.browser.conftest import SETTLED, Server, Visit
 from tests.cases import case_named
@@ -36,7 +36,7 @@ def read_numbers(visit: Visit) -> list[tuple[float, float]]:
 def check_run(visit: Visit, question: dict[str, Any]) -> None:
     """Step through the run on the page and compare every step with a recomputation."""
     A, page = signed(question), visit.page
-    acts, path = ten_lines(A, 0.0, study.MAX_UPDATES)
+    acts, path = ten_lines(A, 0.0, answers.MAX_UPDATES)
     verdict = nv.separate(*split(question))
     assert verdict.coef is not None
     u = np.append(verdict.coef, verdict.intercept or 0.0)
@@ -438,7 +438,7 @@ def test_the_pocket_is_stepped(visit: Visit) -> None:
     page = visit.open().page
     visit.choose("pocket")
     question = ALL["pocket"]["question"]
-    run = study.run_answer(Question.from_json(question))["run"]
+    run = answers.run_answer(Question.from_json(question))["run"]
     page.click("#go-first")
     assert "a misclassified row a is drawn at random" in visit.sentence
     for t in range(1, 12):

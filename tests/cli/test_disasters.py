@@ -264,7 +264,7 @@ def test_existing_files_are_rejected_before_any_work(name: str, tmp_path: Path) 
 
 OTHERS = {  # files with the same names, which a fit of the same data did not write
     "xor.novikoff": b"mine",
-    "xor.cert.json": b'{"kind": "novikoff certificates", "schema_version": 2}',
+    "xor.cert.json": b'{"kind": "novikoff certificates", "schema_version": 1}',
     "rows.csv": b"row,label\n",
     "plot.svg": b"<svg></svg>",
     "plot.png": b"\x89PNG",

@@ -14,7 +14,7 @@ import re
 import signal
 import threading
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -548,23 +548,6 @@ class TestSortedLabels:
         data = tmp_path / "d.csv"
         data.write_bytes(table(*rows))
         assert self.CAUTION not in stream(data, "--passes", "2").out
-
-
-def test_a_model_of_an_earlier_version_continues(tmp_path: Path) -> None:
-    """The earlier version did not count rows by class, so no warning is given about classes."""
-    data, model, whole = tmp_path / "d.csv", tmp_path / "m.novikoff", tmp_path / "w.novikoff"
-    data.write_bytes(table(*GOOD[::2] * 50, *GOOD[1::2] * 50))
-    stream(data, "--save", model, "--limit", "20")
-    saved = model_file.read_record(model)
-    assert saved.data is not None
-    counts = dict(saved.data["stream"])  # type: ignore[call-overload]
-    del counts["class_rows"]
-    older = {**saved.data, "stream": counts | {"sorted": [["x", 20]]}}
-    model.write_bytes(model_file.dump_record(replace(saved, data=older)))
-    done = stream(data, "--save", model, "--resume")
-    assert "labels come sorted" not in done.out
-    stream(data, "--save", whole)
-    assert weights(model) == weights(whole)
 
 
 class TestConstantRule:

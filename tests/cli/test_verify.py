@@ -75,7 +75,7 @@ ALTERED: list[tuple[tuple[str | int, ...], object]] = [
     (("proofs", 0, "margin"), [float(2).hex(), float(2).hex()]),
     (("colour",), "red"),
     (("proofs",), []),
-    (("schema_version",), 1),
+    (("schema_version",), 2),
     (("preprocessing",), {"family": "tree"}),
 ]
 

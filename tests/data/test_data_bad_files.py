@@ -7,6 +7,7 @@ import gzip
 import io
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
@@ -16,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from novikoff.cli.options import flag
 from novikoff.data import ReadOptions, Recipe, open_stream, read
 from novikoff.errors import DataError
 from tests.data_files import archive, npy, npz, parquet
@@ -82,8 +84,8 @@ BAD: list[tuple[str, bytes, str] | tuple[str, bytes, str, ReadOptions]] = [
     ("csv", b"a,b\n1,2\n", '"b"|--label|--features', ReadOptions(features=("b",), label="b")),
     ("csv", b"a,b\n1,2\n", '"b"|--label|--drop', ReadOptions(drop=("b",), label="b")),
     ("csv", b"a,b\n1,2\n", '"b"|--label|--id', ReadOptions(id="b", label="b")),
-    ("csv", b"a,b\n1,2\n", "--features|twice", ReadOptions(features=("a", "1"))),
-    ("csv", b"a,b\n1,2\n", "--one-hot b", ReadOptions(one_hot=("b",))),
+    ("csv", b"a,b\n1,2\n", 'column "a"|twice among the features', ReadOptions(features=("a", "1"))),
+    ("csv", b"a,b\n1,2\n", '"b" (--one-hot) is not', ReadOptions(one_hot=("b",))),
     ("csv", b"a,b\n1,2\n", "no column left for the features", ReadOptions(drop=("a",))),
     ("csv", b"a,b\n1,2\n", "no column left for the label", ReadOptions(drop=("a", "b"))),
     ("csv", b"a=x,a,c\n1,x,0\n1,y,1\n", '"a=x"|rename', ReadOptions(one_hot=("a",))),
@@ -232,10 +234,13 @@ def test_no_number_of_text_is_silently_rounded(
 
 
 def refused(path: Path | str, options: ReadOptions = DEFAULT, recipe: Recipe | None = None) -> str:
-    with pytest.raises(DataError) as caught:
+    with pytest.raises(DataError) as plain:
         read(path, options, recipe=recipe)
+    assert " --" not in str(plain.value).replace(" --1", "")  # no flags in Python
+    with pytest.raises(DataError) as caught:
+        read(path, replace(options, spelling=flag), recipe=recipe)
     message = str(caught.value)
-    assert type(caught.value) is DataError
+    assert type(caught.value) is type(plain.value) is DataError
     assert message.isprintable()  # so that it is a single line
     assert "Traceback" not in message
     assert message.endswith((".", "?"))
@@ -251,6 +256,28 @@ def test_bad_files(case: Any, tmp_path: Path) -> None:
     message = refused(path, *options)
     for part in [str(path), *parts.split("|")]:
         assert (part.lstrip("!") in message) != part.startswith("!"), message
+
+
+PYTHON_ADVICE: list[tuple[bytes, ReadOptions, str]] = [
+    (b"a,b,c\n1,red,x\n", DEFAULT, "use one_hot=('b',) to make it columns of 0 and 1"),
+    (b"a,b,c\n1,red,x\n", DEFAULT, "or drop=('b',)"),
+    (b"a,b\n,1\n2,0\n", DEFAULT, "; missing='drop' leaves out rows with missing values"),
+    (b"a,b\n1,2\n", ReadOptions(label="c"), 'no column "c" (label)'),
+    (b"a,b\n1,2\n", ReadOptions(drop=("b",), label="b"), "both by label and by drop"),
+    (b"a,,b\n1,2,3\n", DEFAULT, "say header=False if the first line is a row"),
+    (b"a b\n1 2\n", DEFAULT, "separated by blanks: delimiter=' '"),
+]
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "advice"), PYTHON_ADVICE, ids=lambda x: str(x)[-40:]
+)
+def test_advice_in_python_names_arguments(
+    content: bytes, options: ReadOptions, advice: str
+) -> None:
+    with pytest.raises(DataError) as caught:
+        read(io.BytesIO(content), options)
+    assert advice in str(caught.value)
 
 
 def test_a_mistyped_name_gets_a_suggestion(tmp_path: Path) -> None:
@@ -349,6 +376,9 @@ GOOD = {
     "header": None,
     "delimiter": ";",
     "decimal": ",",
+    "bits": None,
+    "features": None,
+    "drop": [],
 }
 
 

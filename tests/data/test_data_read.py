@@ -238,7 +238,7 @@ class TestHeader:
     def test_the_evidence_for_a_header(self, text: str, header: bool, noted: bool) -> None:
         data = parse(text, ReadOptions(one_hot=("*",), missing="drop"))
         assert ("no header: columns are named x1, x2, …" in data.notes) != header
-        assert any("--no-header if it is a row" in note for note in data.notes) == noted
+        assert any("header=False if it is a row" in note for note in data.notes) == noted
         assert data.rows[-1] == text.count("\n") - header
 
     def test_blanks_as_delimiters(self) -> None:

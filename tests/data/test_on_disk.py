@@ -72,7 +72,7 @@ def test_rows_are_the_same_on_disk(tmp_path: Path, form: str) -> None:
             assert part.flags.writeable  # loops are compiled for writable arrays
             assert data.labels.tolist() == memory.labels.tolist()
             assert (data.names, data.recipe) == (memory.names, memory.recipe)
-            assert [note for note in data.notes if "--cache" not in note] == memory.notes
+            assert [note for note in data.notes if "with cache" not in note] == memory.notes
             assert (data.n_read, data.rows.tolist()) == (500, list(range(1, 501)))
     assert not read(path, max_memory="2GB").on_disk
     (folder,) = (tmp_path / "cache").iterdir()

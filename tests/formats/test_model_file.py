@@ -276,7 +276,7 @@ def saved(name: str) -> bytes:
 
 # The model, the change in its file, and the error message.
 EDITS: dict[str, tuple[str, Callable[[Parts], object], str]] = {
-    "older": ("two", lambda p: p.edit("", schema_version=2), "reads version 3: fit the model"),
+    "another": ("two", lambda p: p.edit("", schema_version=2), "reads version 1: fit the model"),
     "newer": ("two", lambda p: p.edit("", schema_version=7), "format version 7"),
     "old parameter": ("two", lambda p: p.edit("parameters", margin=1.0), "parameter 'margin'"),
     "version true": ("two", lambda p: p.edit("", schema_version=True), "format version"),

@@ -354,9 +354,9 @@ def test_the_vote_is_that_of_every_w_after_every_look() -> None:
 def kernel_perceptron(question: dict[str, Any]) -> nv.KernelPerceptron:
     X = np.array(question["points"])[:, :2]
     return nv.KernelPerceptron(
-        question["sides"], gamma=1 / X.var(axis=0).sum(), degree=2, max_epochs=answers.KERNEL_EPOCHS,
-        fit_intercept=question.get("bias", True), order=question.get("order", "cyclic"),
-        random_state=question.get("seed", 0),
+        question["sides"], gamma=1 / X.var(axis=0).sum(), degree=2,
+        max_epochs=answers.KERNEL_EPOCHS, fit_intercept=question.get("bias", True),
+        order=question.get("order", "cyclic"), random_state=question.get("seed", 0),
     )  # fmt: skip
 
 

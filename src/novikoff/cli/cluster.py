@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from novikoff.cli.options import TableOptions, names, reject
+from novikoff.cli.options import TableOptions, reject
 from novikoff.errors import ClusterError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -56,22 +56,14 @@ def opened_rows(
 
     The last step is shown beside the progress of each pass over the rows.
     """
-    from novikoff.cluster import rows
+    from novikoff.cluster.rows import open_rows
     from novikoff.cluster.shards import folder_files
 
     folder_files(data)  # raises an error before workers are started for nothing
     with _connected(asked.cluster or "", show) as client:
         watch = _PassProgress(show)
         watch.show_step(f"surveying {data}; dashboard {getattr(client, 'dashboard_link', '')}")
-        opened = rows(
-            data,
-            label=asked.label,
-            client=client,
-            one_hot=names(asked.one_hot),
-            drop=names(asked.drop),
-            recipe=recipe,
-            progress=watch,
-        )
+        opened = open_rows(data, asked.read_options(), client, recipe=recipe, progress=watch)
         watch.n_rows = opened.n
         yield opened, watch.show_step
 

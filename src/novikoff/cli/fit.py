@@ -200,7 +200,7 @@ class FitOptions(TableOptions):
 @_learning_options
 @cluster_option
 @memory_options
-@file_options
+@file_options()
 @_question_options
 @click.command("fit", cls=Command)
 @click.argument("data", type=click.Path())

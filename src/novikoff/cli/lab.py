@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from novikoff.cli.options import positive_label, reject
+from novikoff.cli.options import flag, positive_label, reject
 from novikoff.errors import MissingExtraError
 
 
@@ -101,8 +101,11 @@ def _points(data: str, asked: LabOptions) -> dict[str, Any]:
     from novikoff.page.question import MAX_NAME, MAX_POINTS, Question, plus_of, points_of
 
     features = asked.features
-    flags = {"features": "--x, --y"}
-    dataset = read(data, ReadOptions(label=asked.label, features=features, flags=flags))
+    columns = dict(zip(features, ("x", "y"), strict=False))
+    options = ReadOptions(
+        label=asked.label, features=features, spelling=flag, column_aliases=columns
+    )
+    dataset = read(data, options)
     kinds = distinct_labels(dataset.labels)
     reject(
         (len(dataset.names) < 2, f"{data} has one feature, but the page draws two."),

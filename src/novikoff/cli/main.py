@@ -1,15 +1,4 @@
-"""``novikoff``: the commands, their exit codes, and error messages.
-
-====  =======================================================
-code  meaning
-====  =======================================================
-0     success
-1     ``--require`` is not met, or a certificate does not hold
-2     wrong usage, or data or files that cannot be used
-3     undecided within the budget
-130   interrupted
-====  =======================================================
-"""
+"""``novikoff``: the commands, and the messages for all errors."""
 
 from __future__ import annotations
 
@@ -24,9 +13,8 @@ from importlib import import_module
 import click
 
 from novikoff import __version__
-from novikoff.errors import MissingExtraError
-
-UNMET, WRONG, UNDECIDED, INTERRUPTED_BY_USER = 1, 2, 3, 130
+from novikoff.cli.exits import INTERRUPTED_BY_USER, UNMET, WRONG, Interrupted, Unmet
+from novikoff.errors import MissingExtraError, OutputExistsError
 
 _COMMANDS = {
     "fit": "Decide with proof whether the classes are separable, and learn a rule.",
@@ -40,14 +28,6 @@ _COMMANDS = {
     "help": "Show the help of a command.",
     "completion": "Print the script that completes commands in a shell.",
 }
-
-
-class Interrupted(Exception):  # noqa: N818 — the user's wish, not an error
-    """The user pressed Ctrl-C; the message says what was done."""
-
-
-class Unmet(Exception):  # noqa: N818 — an answer, not an error of the user
-    """A certificate does not hold; the message says why."""
 
 
 class _Lazy(click.Group):
@@ -136,6 +116,8 @@ def run() -> None:
 
 
 def _message(error: Exception) -> str:
+    if isinstance(error, OutputExistsError):
+        return f"{error.path} already exists; --force replaces it."
     if isinstance(error, FileNotFoundError) and error.filename is not None:
         return f"{error.filename} does not exist."
     if isinstance(error, OSError) and error.filename is not None:

@@ -8,9 +8,10 @@ combinations that are not possible. The names of the fields are those of the opt
 from __future__ import annotations
 
 import csv
+import shlex
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import click
 from click.core import ParameterSource
@@ -27,6 +28,13 @@ Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 _NAMED_DELIMITERS = {"\\t": "\t", "tab": "\t", "space": " "}
 # The smallest --max-memory: the program itself takes about 400 MB.
 _MIN_MEMORY = 700_000_000
+# The options, and pairs of an option and a value, that the command line calls by other names.
+_FLAGS: Final[dict[tuple[str, object], str]] = {
+    ("format", None): "from",
+    ("hash_bits", None): "hash",
+    ("skip_bad", True): "--bad-rows skip",
+    ("header", False): "--no-header",
+}
 # Marks the field of an option that cannot be used with --cluster.
 LOCAL = {"local": True}
 
@@ -73,24 +81,30 @@ layout_options: list[Decorator] = [
                  "[default: .]"),
 ]  # fmt: skip
 
-# The options of `FileOptions`.
-file_options = add_options("Reading the file", [
-    click.option("--label", metavar="NAME|INDEX", help="The label column, by name or by number, "
-                 "counted from 1, or from the end if negative. [default: the column label, target, "
-                 "y or class, or else the last column]"),
-    click.option("--features", metavar="A,B,…", help="Use only these columns as features."),
-    click.option("--drop", metavar="A,B,…", help="Ignore these columns."),
-    click.option("--id", "id_", metavar="NAME", help="A column that names the rows and is not a "
-                 "feature."),
-    click.option("--one-hot", metavar="A,B,…", help="Replace these text columns by one 0/1 column "
-                 "for each of their values; * stands for all text columns."),
-    click.option("--missing", type=click.Choice(["error", "drop", "mean"]), help="Treat missing "
-                 "values as an error, drop their rows, or replace them by the mean of the column. "
-                 "[default: error]"),
-    *layout_options,
-    click.option("--from", "from_", type=click.Choice([*DATA_FORMATS]), help="The format of DATA. "
-                 "[default: detected from the name or the first bytes]"),
-])  # fmt: skip
+
+def file_options(*, one_hot: bool = True) -> Callable[[Command], Command]:
+    """Return a decorator that adds the options of `FileOptions`.
+
+    Without ``one_hot``, the help does not show ``--one-hot``, which the command rejects.
+    """
+    return add_options("Reading the file", [
+        click.option("--label", metavar="NAME|INDEX", help="The label column, by name or by "
+                     "number, counted from 1, or from the end if negative. [default: the column "
+                     "label, target, y or class, or else the last column]"),
+        click.option("--features", metavar="A,B,…", help="Use only these columns as features."),
+        click.option("--drop", metavar="A,B,…", help="Ignore these columns."),
+        click.option("--id", "id_", metavar="NAME", help="A column that names the rows and is not "
+                     "a feature."),
+        click.option("--one-hot", metavar="A,B,…", hidden=not one_hot, help="Replace these text "
+                     "columns by one 0/1 column for each of their values; * stands for all text "
+                     "columns."),
+        click.option("--missing", type=click.Choice(["error", "drop", "mean"]), help="Treat "
+                     "missing values as an error, drop their rows, or replace them by the mean of "
+                     "the column. [default: error]"),
+        *layout_options,
+        click.option("--from", "from_", type=click.Choice([*DATA_FORMATS]), help="The format of "
+                     "DATA. [default: detected from the name or the first bytes]"),
+    ])  # fmt: skip
 
 
 # The options that `TableOptions` adds.
@@ -120,13 +134,30 @@ def given_options() -> frozenset[str]:
     )
 
 
-def flag(name: str) -> str:
-    """Return the option of a field.
+def flag(name: str, value: object = None) -> str:
+    """Return the option of a field, with a value if there is one, as a user types it.
 
-    >>> flag("one_hot"), flag("from_")
-    ('--one-hot', '--from')
+    It writes the options of `novikoff.data.ReadOptions` in error messages.
+
+    >>> flag("one_hot"), flag("from_"), flag("format", "svmlight"), flag("header", False)
+    ('--one-hot', '--from', '--from svmlight', '--no-header')
+    >>> flag("drop", ("shoe size", "id")), flag("one_hot", ("*",)), flag("decimal", ",")
+    ('--drop "shoe size",id', "--one-hot '*'", '--decimal ,')
     """
-    return f"--{name.rstrip('_').replace('_', '-')}"
+    if (name, value) in _FLAGS:
+        return _FLAGS[name, value]
+    option = f"--{_FLAGS.get((name, None), name).rstrip('_').replace('_', '-')}"
+    if value is None or value is True:
+        return option
+    texts = map(str, value) if isinstance(value, tuple) else [str(value)]
+    return f"{option} {','.join(map(_typed, texts))}"
+
+
+def _typed(text: str) -> str:
+    """Return a name or a mark as a user types it, in quotes if it needs them."""
+    from novikoff.data.messages import argument
+
+    return argument(text) if len(text) > 1 else shlex.quote(text)
 
 
 def reject(*cases: tuple[object, str]) -> None:
@@ -176,6 +207,7 @@ class FileOptions:
             header=self.header,
             delimiter=delimiter,
             decimal=decimal,
+            spelling=flag,
         )
 
     def given_flags(self) -> list[str]:

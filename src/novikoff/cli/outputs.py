@@ -10,7 +10,7 @@ from typing import NoReturn
 
 import click
 
-from novikoff.cli.main import UNDECIDED, UNMET, Interrupted
+from novikoff.cli.exits import UNDECIDED, UNMET, Interrupted
 from novikoff.formats.files import ALL_WRITTEN, check_apart, check_writable
 
 

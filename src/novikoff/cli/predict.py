@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from novikoff.cli.main import Interrupted
+from novikoff.cli.exits import Interrupted
+from novikoff.cli.options import flag
 from novikoff.cli.progress import print_text, showing_progress
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def command(
         )
     reader = read_pieces(
         data,
-        ReadOptions(missing="error" if missing is None else "drop"),
+        ReadOptions(missing="error" if missing is None else "drop", spelling=flag),
         recipe=Recipe.from_json(record.preprocessing),
         classes=record.model.classes.tolist(),
     )

@@ -12,6 +12,7 @@ from novikoff.cli.options import (
     Command,
     FileOptions,
     add_options,
+    flag,
     given_options,
     layout_options,
     names,
@@ -229,7 +230,7 @@ def command(file: str, **values: Any) -> None:
         show(f"reading {file}")
         how = question.reading(asked.read_options())
         data = read(file, how, labelled=question.labelled, progress=show)
-        study = study_separation(data, question, show, budget=asked.budget)
+        study = study_separation(data, question, show, budget=asked.budget, say=flag)
         if "certificate" in targets:
             show("writing the certificate")
             contents[targets["certificate"]] = _certificate(study)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from novikoff.cli.main import Interrupted
+from novikoff.cli.exits import Interrupted
 from novikoff.cli.options import Command, add_options, reject
 from novikoff.cli.outputs import exit_with_answer, files_are_written, output_files
 from novikoff.cli.progress import plain_text, print_lines, print_text, showing_progress
@@ -165,17 +165,17 @@ def command(file: str, **values: Any) -> None:
     }
     targets = output_files(outputs, file, force=asked.force)
     options = SystemOptions(
-        asked.point,
-        asked.method,
-        asked.keep,
-        asked.disjoint_conflicts,
-        asked.relax,
-        asked.blame,
-        asked.tolerance,
-        asked.objective,
-        asked.budget,
-        asked.from_,
-        asked.rows,
+        point=asked.point,
+        method=asked.method,
+        keep=asked.keep,
+        disjoint_conflicts=asked.disjoint_conflicts,
+        relax=asked.relax,
+        blame=asked.blame,
+        tolerance=asked.tolerance,
+        objective=asked.objective,
+        budget=asked.budget,
+        format=asked.from_,
+        rows=asked.rows,
     )
     with showing_progress() as show:
         study = study_system(file, options, show)

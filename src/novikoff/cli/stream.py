@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple
 
 import click
 
-from novikoff.cli.main import Interrupted
+from novikoff.cli.exits import Interrupted
 from novikoff.cli.options import (
     Command,
     FileOptions,
@@ -34,7 +34,7 @@ from novikoff.cli.progress import (
 )
 from novikoff.data import StreamOptions
 from novikoff.data.messages import printable_name
-from novikoff.errors import OutputError
+from novikoff.errors import BadRowError, ChangedError, DataError, OutputError
 from novikoff.formats.files import check_writable
 from novikoff.jobs.stream_run import Progress, StreamRun, is_power_of_two
 from novikoff.jobs.stream_session import StreamSession
@@ -180,7 +180,7 @@ class StreamCommandOptions(LearningOptions):
 @_bad_row_options
 @_stream_options
 @_reading_options
-@file_options
+@file_options(one_hot=False)
 @click.command("stream", cls=Command)
 @click.argument("data", type=click.Path())
 def command(data: str, **values: Any) -> None:
@@ -210,20 +210,26 @@ def command(data: str, **values: Any) -> None:
         average=asked.average,
         multi_class=asked.multi_class,
     )
-    session = StreamSession(
-        data,
-        asked.stream_options(),
-        run,
-        model=asked.save,
-        save_every=asked.save_every,
-        mistakes=asked.mistakes,
-        bad_rows=asked.bad_rows_log,
-        resume=asked.resume,
-        force=asked.force,
-        asked=asked.lasting(),
-    )
+    try:
+        session = StreamSession(
+            data,
+            asked.stream_options(),
+            run,
+            model=asked.save,
+            save_every=asked.save_every,
+            mistakes=asked.mistakes,
+            bad_rows=asked.bad_rows_log,
+            resume=asked.resume,
+            force=asked.force,
+            asked=asked.lasting(),
+        )
+    except ChangedError as error:
+        raise ChangedError(f"{error} --force starts afresh.") from None
     with contextlib.closing(session), _noticing_signals() as signals:
-        _learn(session, asked, signals)
+        try:
+            _learn(session, asked, signals)
+        except DataError as error:
+            raise DataError(f"{error}{_way_on(error, session.model)}") from None
         session.save()
     if not signals:
         _sum_up(session, asked)
@@ -240,9 +246,13 @@ def command(data: str, **values: Any) -> None:
     sys.exit(128 + signals[0])
 
 
-for _option in command.params:
-    if isinstance(_option, click.Option) and _option.name == "one_hot":
-        _option.hidden = True  # a stream rejects it with advice
+def _way_on(error: DataError, model: Path | None) -> str:
+    """Return what the user can do after an error in a row."""
+    bad_row = isinstance(error, BadRowError)
+    if model is None:
+        return " --bad-rows skip skips such rows." if bad_row else ""
+    advice = f" {model} has learned the rows before; --resume continues from there"
+    return f"{advice}{'; add --bad-rows skip to skip the row' if bad_row else ''}."
 
 
 def _check_outputs(data: str, asked: StreamCommandOptions) -> None:

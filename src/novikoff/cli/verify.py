@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from novikoff.cli.main import Unmet
+from novikoff.cli.exits import Unmet
 from novikoff.cli.options import (
     Command,
     TableOptions,
@@ -60,7 +60,7 @@ class VerifyOptions(TableOptions):
 
 @cluster_option
 @memory_options
-@file_options
+@file_options()
 @click.command("verify", cls=Command)
 @click.argument("certificate", type=click.Path())
 @click.argument("data", type=click.Path())
@@ -207,10 +207,10 @@ def _check_separation(
     recipe = Recipe.from_json(proofs.preprocessing)
     with showing_progress() as show:
         show(f"reading {data}")
-        how = ReadOptions(missing=recipe.missing)
+        how = ReadOptions(missing=recipe.missing, spelling=flag)
         dataset = read(data, how, recipe=recipe, labelled=options.labelled)
         show("checking")
-        model = question_of_file(dataset, options)
+        model = question_of_file(dataset, options, flag)
         X = model.cone.rows()
         for proof in verdicts:
             proof.verify(X, np.ones(X.shape[0], dtype=np.int64))
@@ -266,7 +266,7 @@ def _read_rows(data: str, proofs: Proofs, asked: VerifyOptions, show: StudyProgr
     recipe = _stated_recipe(proofs, asked)
     if recipe is None:
         return asked.read(data, asked.read_options(), show)
-    return asked.read(data, ReadOptions(missing=recipe.missing), show, recipe)
+    return asked.read(data, ReadOptions(missing=recipe.missing, spelling=flag), show, recipe)
 
 
 def _stated_recipe(proofs: Proofs, asked: VerifyOptions) -> Recipe | None:

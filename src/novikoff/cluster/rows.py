@@ -35,7 +35,8 @@ from novikoff.core.rows import Indices, Vector
 from novikoff.core.runs import Plan
 from novikoff.core.schemes import Scheme
 from novikoff.core.stops import Limits
-from novikoff.data.recipe import ReadOptions, Recipe
+from novikoff.data.options import ReadOptions
+from novikoff.data.recipe import Recipe
 from novikoff.errors import CertificateError, ClusterError, DataError, MissingExtraError
 from novikoff.geometry.separability import choose_sides
 from novikoff.geometry.verdict import Verdict, make_verdict
@@ -103,12 +104,26 @@ def rows(
     'separable'
     """
     options = ReadOptions(label=label, one_hot=tuple(one_hot), drop=tuple(drop))
+    return open_rows(X, options, client, y=y, mix=mix, recipe=recipe, progress=progress)
+
+
+def open_rows(
+    X: Any,
+    options: ReadOptions,
+    client: Any,
+    *,
+    y: Any = None,
+    mix: Mix = "mistakes",
+    recipe: Recipe | None = None,
+    progress: TaskProgress | None = None,
+) -> ClusterRows:
+    """Open rows as `rows` does; the options say how a folder of files is read."""
     client = _client(client)
     with readable_dask_errors():
         if isinstance(X, str | os.PathLike):
             source = folder_source(client, os.fspath(X), options, recipe)
         elif hasattr(X, "divisions"):
-            source = frame_source(client, X, label)
+            source = frame_source(client, X, options.label)
         elif hasattr(X, "chunks"):
             source = array_source(client, X, y)
         else:

@@ -27,8 +27,9 @@ from novikoff.core.class_labels import (
 from novikoff.core.problem import Rows
 from novikoff.core.rows import Indices, Matrix
 from novikoff.core.validation import check_matrix, widened
+from novikoff.data.options import ReadOptions
 from novikoff.data.reading import join, open_reader
-from novikoff.data.recipe import ReadOptions, Recipe
+from novikoff.data.recipe import Recipe
 from novikoff.data.source import parquet_files
 from novikoff.data.values import LabelKind, LabelReader
 from novikoff.errors import ClusterError, DataError

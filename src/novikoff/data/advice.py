@@ -6,11 +6,11 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from novikoff.data.messages import argument, quoted
+from novikoff.data.messages import quoted
 from novikoff.data.values import BLANKS, is_number_text
 
 if TYPE_CHECKING:
-    from novikoff.data.recipe import ReadOptions
+    from novikoff.data.options import ReadOptions
 
 NUMBERS_FOR_DATES: Final = "turn it into a number, such as days since a date"
 
@@ -48,7 +48,7 @@ def advice_on_text(
     levels, n_values : sequence of str, and int
         The different values of the column, and the number of rows in which it has a value.
     options : ReadOptions
-        The options of the reader, which say how a command calls them.
+        The options of the reader, which say how messages write them.
     decimal : str or None
         The decimal point of a text file; None for a typed column, in which no text is a number.
     guessed_label : str or None
@@ -56,9 +56,9 @@ def advice_on_text(
     streaming, trained : bool
         Whether a model learns from the rows as a stream, and whether a trained model predicts them.
     """
-    name, n_levels = argument(column), len(levels)
-    drop = f"--drop {name}"
-    measure = seen_as_number(text, decimal)
+    drop, one_hot = options.say("drop", (column,)), options.say("one_hot", (column,))
+    n_levels = len(levels)
+    measure = seen_as_number(text, decimal, options)
     if measure:
         return f"{measure}, or say {drop}" if is_date(text) else measure
     if streaming:
@@ -69,21 +69,23 @@ def advice_on_text(
     if mostly_numbers(levels, decimal):
         return f"most values of the column are numbers: correct this value, or say {drop}"
     if n_levels > max(_FEW_LEVELS, n_values / 2):
-        id_ = f"{options.flag('id')} {name}"
+        id_ = options.say("id", column)
         return f"most of its values differ: say {id_} if it names the rows, or {drop}"
-    one_hot = f"use {options.flag('one_hot')} {name} to make it columns of 0 and 1, or {drop}"
+    make_columns = f"use {one_hot} to make it columns of 0 and 1, or {drop}"
     if guessed_label is None or n_levels > _FEW_LEVELS:
-        return one_hot
+        return make_columns
     taken = f"the label was taken to be the last column, {quoted(guessed_label)}"
-    return f"{taken}; if it is {quoted(column)}, say {options.flag('label')} {name}, else {one_hot}"
+    label = options.say("label", column)
+    return f"{taken}; if it is {quoted(column)}, say {label}, else {make_columns}"
 
 
-def seen_as_number(text: str, decimal: str | None) -> str:
+def seen_as_number(text: str, decimal: str | None, options: ReadOptions) -> str:
     """Return what to do about a text that looks like a number or a date; otherwise ""."""
     decoration = number_decoration(text)
     if decimal == "." and has_decimal_comma(text):
         thousands = "; if it separates thousands, remove it" if decoration else ""
-        return f"say --decimal , if the comma is its decimal point{thousands}"
+        comma = options.say("decimal", ",")
+        return f"say {comma} if the comma is its decimal point{thousands}"
     if decoration:
         return f"it looks like a number with {decoration}: remove them from the column"
     return f"it looks like a date or time: {NUMBERS_FOR_DATES}" if is_date(text) else ""

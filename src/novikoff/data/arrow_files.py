@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from novikoff.data.messages import all_quoted, listed
 from novikoff.data.reader import Piece, Position, Request
-from novikoff.data.recipe import check_unique, find_roles
+from novikoff.data.roles import check_unique, find_roles
 from novikoff.data.source import Source
 from novikoff.data.tables import TableReader
 from novikoff.errors import DataError

@@ -30,6 +30,7 @@ from pyarrow import types
 from novikoff.core.rows import Floats
 from novikoff.core.validation import MAX_EXACT
 from novikoff.data.messages import place, quoted
+from novikoff.data.options import ReadOptions
 from novikoff.data.reader import (
     Piece,
     Position,
@@ -41,8 +42,8 @@ from novikoff.data.reader import (
     end_of_lines,
     parse_texts,
 )
-from novikoff.data.recipe import LABEL_NAMES, check_unique, find_roles, numbered
-from novikoff.data.source import SNIFFED_LINES, Source
+from novikoff.data.roles import LABEL_NAMES, check_unique, find_roles, numbered
+from novikoff.data.source import SNIFFED_LINES
 from novikoff.data.tables import TableReader, encode, is_text, to_numpy
 from novikoff.data.values import (
     BLANKS,
@@ -54,7 +55,6 @@ from novikoff.data.values import (
     is_exact_text,
     is_truth,
     parse_number,
-    reject_inexact,
     value_kind,
 )
 from novikoff.errors import DataError
@@ -63,7 +63,6 @@ from novikoff.sentences import counted
 # A first column whose name in the header is empty gets this name.
 _ROW_NAME: Final = "row name"
 _NO_HEADER: Final = "no header: columns are named x1, x2, …"
-_UNSURE: Final = "the first line is taken for the header (--no-header if it is a row)"
 # The delimiters that are tried, in this order. The comma is last: it may be a decimal point.
 _CANDIDATES: Final = ("\t", ";", "|", ",")
 _LINE_ENDS: Final = re.compile(rb"[\r\n]++")
@@ -102,7 +101,7 @@ class Layout:
     def sniff(cls, request: Request) -> Layout:
         """Find delimiter, header and column names in the first records of a source."""
         source, options, recipe = request.source, request.options, request.recipe
-        start, text = _first_lines(source, skip_bad=request.skip_bad)
+        start, text = _first_lines(request)
         name = source.name
         notes = list[str]()
         decimal = options.decimal
@@ -131,12 +130,15 @@ class Layout:
                 header_names = {name.strip() for name in rows[0]}
                 header = {column.name for column in recipe.columns} <= header_names
             if not header:
-                header, note = _has_header(rows, decimal)
-                notes += [note] if note else []
+                header = _is_above_numbers(rows, decimal)
+            if not header:
+                header, is_row = _may_be_header(rows, decimal), request.options.say("header", False)
+                guess = f"the first line is taken for the header ({is_row} if it is a row)"
+                notes.append(guess if header else _NO_HEADER)
         if header and len(rows) == 1 and source.ended:
             raise DataError(f"{name} has a header but no rows.")
         if header:
-            (names, row_names), body = _header_names(name, rows[0]), sample[0].end
+            (names, row_names), body = _header_names(name, rows[0], request.options), sample[0].end
         else:
             names, row_names, body = numbered(len(rows[0]), recipe), False, start
         return cls(
@@ -150,23 +152,26 @@ class Layout:
             notes,
         )
 
-    def hint(self, asked: str | None) -> str:
-        """Return advice on a file that seems to have one column only; ``asked`` is --delimiter."""
+    def hint(self, options: ReadOptions) -> str:
+        """Return advice on a file that seems to have one column only."""
         lines = [row[0].strip(BLANKS) for row in self.sample if len(row) == 1]
         if not lines:
             return ""
+        asked, blank = options.delimiter, options.say("delimiter", " ")
         if asked is not None:
-            return f"; no line contains the delimiter {quoted(asked)}: try without --delimiter"
+            option = options.say("delimiter")
+            return f"; no line contains the delimiter {quoted(asked)}: try without {option}"
         if all(_SVMLIGHT_ROW.fullmatch(line) for line in lines):
-            return "; its lines look like svmlight, label index:value …: --from svmlight"
+            svmlight = options.say("format", "svmlight")
+            return f"; its lines look like svmlight, label index:value …: {svmlight}"
         if any(len(line.split()) < 2 for line in lines):
-            return "; say --delimiter if fields are separated by something else"
+            return f"; say {options.say('delimiter')} if fields are separated by something else"
         if any("  " in line for line in lines):
             return (
                 "; the fields seem to be separated by several blanks: make them single ones with "
-                "tr -s ' ', then say --delimiter ' '"
+                f"tr -s ' ', then say {blank}"
             )
-        return "; the fields seem to be separated by blanks: --delimiter ' '"
+        return f"; the fields seem to be separated by blanks: {blank}"
 
 
 class Record(NamedTuple):
@@ -220,11 +225,12 @@ def _patterns(delimiter: str) -> tuple[re.Pattern[bytes], re.Pattern[bytes]]:
     return re.compile(field), re.compile(rb"(?:" + record + rb")*+")
 
 
-def _first_lines(source: Source, *, skip_bad: bool) -> tuple[int, bytes]:
+def _first_lines(request: Request) -> tuple[int, bytes]:
     """Return the offset where the text begins, and the whole lines of the source's head.
 
-    With ``skip_bad``, lines that are not UTF-8 text are left out.
+    If bad rows are skipped, lines that are not UTF-8 text are left out.
     """
+    source = request.source
     start, text = check_encoding(source), source.head
     if not source.ended:
         marks = np.frombuffer(text, np.uint8)
@@ -233,10 +239,10 @@ def _first_lines(source: Source, *, skip_bad: bool) -> tuple[int, bytes]:
         end = int(np.flatnonzero(outside)[-1]) + 1 if outside.any() else end_of_lines(text)
         text = text[: end or None]
     first, *others = text.splitlines(keepends=True)
-    if skip_bad:
+    if request.skip_bad:
         good = [line for line in others if line.decode(errors="ignore").encode() == line]
         text = first + b"".join(line for line in good if b"\0" not in line)
-    check_text(text, source.name, Position())
+    check_text(text, request, Position())
     return start, text
 
 
@@ -262,27 +268,32 @@ def _find_delimiter(source: str, text: bytes, start: int, decimal: str) -> str:
     return best
 
 
-def _has_header(rows: Sequence[Sequence[str]], decimal: str) -> tuple[bool, str | None]:
-    """Return whether the first line names the columns, and a note on this decision.
+def _is_above_numbers(rows: Sequence[Sequence[str]], decimal: str) -> bool:
+    """Return whether the first line has a text above a column of numbers or of truth values."""
+    first, *others = rows
+    return any(
+        value_kind(text, decimal) == "text"
+        and _kinds_of_column(others, j, decimal) in ({"number"}, {"truth"})
+        for j, text in enumerate(first)
+    )
 
-    Text above a column of numbers is evidence for a header. Without this evidence, a line with a
-    missing value counts as a row, and so does a line whose fields appear again below.
+
+def _may_be_header(rows: Sequence[Sequence[str]], decimal: str) -> bool:
+    """Return whether the first line may name columns that are not numbers.
+
+    A line with a missing value counts as a row, and so does a line whose fields appear again below.
     """
     first, *others = rows
     kinds = [value_kind(text, decimal) for text in first]
     named = [j for j, kind in enumerate(kinds) if kind == "text"]
-    for j in named:
-        if _kinds_of_column(others, j, decimal) in ({"number"}, {"truth"}):
-            return True, None
     # Only the first name may be missing: R and pandas omit it above the names of the rows.
     nameless = not first[0].strip()
-    header = bool(named) and "missing" not in (kinds[1:] if nameless else kinds)
-    if header and {"number", "truth"} & {*kinds}:
-        header = any(text.strip().lower() in LABEL_NAMES for text in first)
-    elif header:
-        names = {(j, first[j].strip()) for j in named}
-        header = not any((j, text.strip()) in names for row in others for j, text in enumerate(row))
-    return header, _UNSURE if header else _NO_HEADER
+    if not named or "missing" in (kinds[1:] if nameless else kinds):
+        return False
+    if {"number", "truth"} & {*kinds}:
+        return any(text.strip().lower() in LABEL_NAMES for text in first)
+    names = {(j, first[j].strip()) for j in named}
+    return not any((j, text.strip()) in names for row in others for j, text in enumerate(row))
 
 
 def _kinds_of_column(rows: Sequence[Sequence[str]], column: int, decimal: str) -> set[ValueKind]:
@@ -291,7 +302,9 @@ def _kinds_of_column(rows: Sequence[Sequence[str]], column: int, decimal: str) -
     return kinds - {"missing"}
 
 
-def _header_names(source: str, fields: Sequence[str]) -> tuple[list[str], bool]:
+def _header_names(
+    source: str, fields: Sequence[str], options: ReadOptions
+) -> tuple[list[str], bool]:
     """Return the column names of a header, and whether the first column has row names."""
     names = [name.strip() for name in fields]
     row_names = len(names) > 1 and not names[0] and _ROW_NAME not in names
@@ -300,8 +313,8 @@ def _header_names(source: str, fields: Sequence[str]) -> tuple[list[str], bool]:
     if "" in names:
         number = names.index("") + 1
         raise DataError(
-            f"{source} has no name for column {number} in its header, line 1; give it one, or "
-            "say --no-header if the first line is a row."
+            f"{source} has no name for column {number} in its header, line 1; give it one, or say "
+            f"{options.say('header', False)} if the first line is a row."
         )
     check_unique(source, names)
     return names, row_names
@@ -339,8 +352,9 @@ class CsvTable(TableReader):
         source, state = request.source, request.state
         if request.stream is not None and request.stream.hash_bits is not None:
             raise DataError(
-                f"{source.name} is a table, to which --hash does not apply; write text as "
-                "features, in rows such as label colour=red:1 size:2.5, or as JSON lines."
+                f"{source.name} is a table, to which {request.options.say('hash_bits')} does not "
+                "apply; write text as features, in rows such as label colour=red:1 size:2.5, or as "
+                "JSON lines."
             )
         if state is None:
             layout = Layout.sniff(request)
@@ -351,7 +365,7 @@ class CsvTable(TableReader):
             if again and not source.regular:  # a resumed pipe may repeat the header
                 source.origin -= source.head.find(b"\n") + 1
         self.layout, self.decimal, self.start = layout, layout.decimal, layout.body
-        hint = "" if len(layout.names) > 1 else layout.hint(request.options.delimiter)
+        hint = "" if len(layout.names) > 1 else layout.hint(request.options)
         roles = find_roles(request, layout.names, row_names=layout.row_names, hint=hint)
         super().__init__(request, layout.names, roles)
         self.notes = [*layout.notes, *self.notes]
@@ -383,7 +397,7 @@ class CsvTable(TableReader):
 
     def parse(self, text: bytes, begin: Position, _: object = None) -> Piece:
         """Return the rows of a text that begins at a position."""
-        check_text(text, self.source, begin)
+        check_text(text, self.request, begin)
         # pyarrow would take all text after an open quote for one field. Most text has no quotes.
         if b'"' in text and text.count(b'"') % 2:
             self._check_records(text, begin)
@@ -526,8 +540,8 @@ class CsvTable(TableReader):
             rounded[code] = not (truths or is_exact_text(self._with_point(texts[code])))
         if rounded.any():
             row = int(np.argmax(rounded[codes]))
-            name, written = self.names[position], self._with_point(texts[codes[row]])
-            reject_inexact(self.place(first_row + row + 1, name), name, written)
+            written = self._with_point(texts[codes[row]])
+            self.reject_inexact(first_row + row + 1, self.names[position], written)
         return floats[codes]
 
     def _with_point(self, text: str) -> str:
@@ -542,9 +556,10 @@ class CsvTable(TableReader):
             counts = np.array([*values, np.nan], np.float64)[codes]
             steps = np.arange(first_row, first_row + len(counts), dtype=np.float64)
             if not (np.array_equal(counts, steps) or np.array_equal(counts, steps + 1.0)):
+                drop = self.request.options.say("drop", (1,))
                 raise DataError(
                     f"{self.source} has no name for column 1 in its header, and it does not just "
-                    "number the rows; give it a name, or leave it out with --drop 1."
+                    f"number the rows; give it a name, or leave it out with {drop}."
                 )
         if not first_row:
             self.notes.append(

@@ -18,9 +18,9 @@ from typing import Any, Final, NoReturn
 from novikoff.data.messages import listed, quoted, repeated
 from novikoff.data.pairs import PairRows, Row
 from novikoff.data.reader import Request
-from novikoff.data.recipe import LABEL_NAMES, Recipe
+from novikoff.data.recipe import Recipe
+from novikoff.data.roles import LABEL_NAMES
 from novikoff.data.source import SNIFFED_LINES
-from novikoff.data.tables import DROP_ADVICE
 from novikoff.data.values import LabelForm, inexact, is_exact_text
 from novikoff.errors import DataError
 
@@ -94,7 +94,7 @@ class JsonRows(PairRows):
         """Return the text of a label; None if it is null or "" and labels may be missing."""
         value = None if value == "" else value
         if value is None and self.request.labelled and self.request.options.missing != "drop":
-            raise DataError(f"{where}: the label is missing; {DROP_ADVICE}.")
+            raise DataError(f"{where}: the label is missing; {self.request.advice_to_drop}.")
         if isinstance(value, list | dict):
             if not self.request.labelled:
                 return None
@@ -120,10 +120,10 @@ class JsonRows(PairRows):
             raise flaw
         known = [key for name in LABEL_NAMES for key in keys if key.lower() == name]
         if not known:
-            flag = self.request.options.flag("label")
+            label = self.request.options.say("label")
             raise DataError(
                 f"{self.source}, line {line} has none of the keys {', '.join(LABEL_NAMES)}: choose "
-                f"the label with {flag}; its keys are {listed(keys) or 'none'}."
+                f"the label with {label}; its keys are {listed(keys) or 'none'}."
             )
         self.notes.insert(1, f"the label is the key {quoted(known[0])}")
         return known[0]

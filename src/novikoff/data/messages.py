@@ -48,6 +48,15 @@ def argument(name: str) -> str:
     return name if _PLAIN_NAME.fullmatch(name) else f'"{name}"'
 
 
+def option_in_python(option: str, value: object = None) -> str:
+    """Return how a call in Python writes an option: its name, with its value if there is one.
+
+    >>> option_in_python("label"), option_in_python("drop", ("shoe size",))
+    ('label', "drop=('shoe size',)")
+    """
+    return option if value is None else f"{option}={value!r}"
+
+
 def repeated(values: Sequence[str]) -> str | None:
     """Return the first value that appears more than once, or None."""
     if len(set(values)) == len(values):

@@ -13,10 +13,11 @@ import numpy as np
 from novikoff.core.rows import Floats, Indices
 from novikoff.data.messages import listed, quoted
 from novikoff.data.reader import AnyArray, Piece, Position, Request
-from novikoff.data.recipe import ColumnRoles, Recipe, find_roles, numbered, reject_columns
+from novikoff.data.recipe import Recipe
+from novikoff.data.roles import ColumnRoles, find_roles, numbered, reject_columns
 from novikoff.data.source import Source
 from novikoff.data.tables import TableReader
-from novikoff.data.values import LabelForm, are_exact, reject_inexact
+from novikoff.data.values import LabelForm, are_exact
 from novikoff.errors import DataError
 
 _NUMBERS_AT_ONCE: Final = 1 << 22
@@ -89,7 +90,7 @@ class NumpyTable(TableReader):
         if not held.all():
             row, column = (int(k) for k in np.argwhere(~held)[0])
             name = self.names[columns[column]]
-            reject_inexact(self.place(first + row + 1, name), name, str(part[row, column]))
+            self.reject_inexact(first + row + 1, name, str(part[row, column]))
         single = part.dtype.kind == "f" and part.dtype.itemsize <= 4
         with np.errstate(over="ignore"):  # a long double that becomes infinite is rejected later
             return cast(Floats, np.array(part, np.float32 if single else np.float64, order="C"))
@@ -108,8 +109,8 @@ def _roles(request: Request, names: list[str]) -> ColumnRoles:
     """Return the roles of the columns of an npy file."""
     name, recipe = request.source.name, request.recipe
     if request.options.one_hot:
-        flag = request.options.flag("one_hot")
-        raise DataError(f"{name} is a matrix of numbers, to which {flag} does not apply.")
+        option = request.options.say("one_hot")
+        raise DataError(f"{name} is a matrix of numbers, to which {option} does not apply.")
     if recipe is not None and any(column.levels is not None for column in recipe.columns):
         raise DataError(f"{name} is a matrix of numbers, but the model has text columns.")
     return find_roles(request, names)

@@ -15,7 +15,6 @@ import os
 import shutil
 import tempfile
 import zlib
-from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Final, cast
@@ -23,9 +22,10 @@ from typing import Any, BinaryIO, Final, cast
 import numpy as np
 
 from novikoff.data.messages import printable_name, readable_errors
+from novikoff.data.options import ReadOptions, parse_size
 from novikoff.data.reader import AnyArray, csr
 from novikoff.data.reading import Dataset, JoinedArrays
-from novikoff.data.recipe import ReadOptions, Recipe, parse_size
+from novikoff.data.recipe import Recipe
 from novikoff.data.source import PathOrFile, parquet_files
 from novikoff.errors import DataError
 
@@ -34,7 +34,7 @@ _PROGRAM_BYTES: Final = 400_000_000
 # The data in memory takes this many bytes for each byte of a text file, and of a packed file.
 _PER_TEXT_BYTE, _PER_PACKED_BYTE = 4, 20
 _ON_DISK: Final = ("X", "data", "indices")  # these arrays of X grow in the folder
-_VERSION: Final = 2
+_VERSION: Final = 1
 # A whole command needs as much memory as this many copies of the arrays that are read.
 _COPIES: Final = 4
 # The arrays can be changed in memory, but never on disk. Because they are writable, compiled loops
@@ -66,7 +66,7 @@ class ArrayFolder:
         self._asked = {
             "version": _VERSION,
             "source": os.path.abspath(path) if isinstance(path, str | os.PathLike) else "data",
-            "options": asdict(replace(options, flags={}, column_flags={})),
+            "options": options.to_json(),
             "recipe": None if recipe is None else recipe.to_json(),
             "labelled": labelled,
         }
@@ -178,10 +178,11 @@ class FolderArrays(JoinedArrays):
                 self._limit = _room_for_data(max_memory) / _COPIES
             return
         if all_rows:
-            option = options.flag("one_hot") if options.one_hot else "--missing mean"
+            say = options.say
+            option = say("one_hot") if options.one_hot else say("missing", "mean")
             raise DataError(
                 f"{printable_name(path)}: {option} needs all rows in memory at once: do without "
-                "--max-memory and --cache, or prepare the columns with another tool."
+                f"{say('max_memory')} and {say('cache')}, or prepare the columns with another tool."
             )
         self.folder = self._make_folder()
 

@@ -38,7 +38,8 @@ from novikoff.data.reader import (
     end_of_lines,
     parse_texts,
 )
-from novikoff.data.recipe import Recipe, reject_columns
+from novikoff.data.recipe import Recipe
+from novikoff.data.roles import reject_columns
 from novikoff.data.source import SNIFFED_LINES, Source
 from novikoff.data.values import (
     LabelForm,
@@ -219,7 +220,7 @@ class PairRows(Reader):
     def parse(self, text: bytes, begin: Position, pairs: Pairs | None = None) -> Piece:
         """Return the rows of a text; ``pairs`` is the result of the compiled loop, if any."""
         if pairs is None:
-            check_text(text, self.source, begin)
+            check_text(text, self.request, begin)
             (X, codes, labels), rows, read = self._scan(text, begin)
         else:
             X, codes, labels = pairs
@@ -307,7 +308,7 @@ class PairRows(Reader):
     def check_label(self, label: str, where: str) -> None:
         """Raise DataError if the kind of a label differs from the kind of the stream's labels."""
         if self.labels and self.request.labelled and self.labels.value(label) is None:
-            self.labels.reject(label, where)
+            self.labels.reject(label, where, self.request.options)
 
     def _find_features(self) -> FeatureColumns | None:
         """Return the columns of a model's or stream's names; None if features are numbers."""

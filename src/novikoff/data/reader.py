@@ -19,7 +19,8 @@ import numpy.typing as npt
 
 from novikoff.core.rows import Floats, Indices
 from novikoff.core.validation import MAX_EXACT
-from novikoff.data.recipe import ReadOptions, Recipe, StreamOptions
+from novikoff.data.options import ReadOptions, StreamOptions
+from novikoff.data.recipe import Recipe
 from novikoff.data.source import FILE_FORMATS, Source, find_magic
 from novikoff.data.values import LabelForm, LabelReader, recode
 from novikoff.errors import BadRowError, DataError
@@ -142,6 +143,11 @@ class Request:
     resumed_recipe: Recipe | None = None
 
     @property
+    def advice_to_drop(self) -> str:
+        """Advice on missing values, for an error message."""
+        return f"{self.options.say('missing', 'drop')} leaves out rows with missing values"
+
+    @property
     def skip_bad(self) -> bool:
         """Whether a bad row becomes a piece without rows, and reading continues after it."""
         return self.stream is not None and self.stream.skip_bad
@@ -228,13 +234,14 @@ class Reader(ABC):
         wrong = np.flatnonzero(piece.codes < 0)
         if learning and len(wrong):
             where = f"{self.source}, row {piece.rows[wrong[0]]}"
-            self.labels.reject(keys[codes[wrong[0]]], where)
+            self.labels.reject(keys[codes[wrong[0]]], where, self.request.options)
         for code, label in enumerate(piece.labels if learning else ()):
             if isinstance(label, int) and abs(label) > MAX_EXACT:
                 row = piece.rows[np.argmax(piece.codes == code)]
+                as_text = self.request.options.say("text_labels", True)
                 raise DataError(
                     f"{self.source}, row {row} has the label {label}: integer labels beyond "
-                    "2**53 are not exact as floats; --text-labels reads all labels as text."
+                    f"2**53 are not exact as floats; {as_text} reads all labels as text."
                 )
         return piece
 
@@ -365,14 +372,16 @@ def count_lines(text: bytes) -> int:
     return lines + (text.count(b"\r") - text.count(b"\r\n") if b"\r" in text else 0)
 
 
-def check_text(text: bytes, source: str, begin: Position) -> None:
+def check_text(text: bytes, request: Request, begin: Position) -> None:
     """Raise DataError with the position unless a text is UTF-8 without NUL bytes."""
     at = text.find(b"\0")
     if at < 0 and text.isascii():
         return
     if at >= 0:
         magic = find_magic(text) if not begin.offset else None
-        hint = f"it looks like {magic}: try --from {magic}" if magic else "it is not a file of text"
+        hint = "it is not a file of text"
+        if magic:
+            hint = f"it looks like {magic}: try {request.options.say('format', magic)}"
         what, advice = "has a NUL byte", f": {hint}"
     else:
         try:
@@ -383,7 +392,8 @@ def check_text(text: bytes, source: str, begin: Position) -> None:
         what = f"is not UTF-8 text: byte 0x{text[at]:02X}"
         advice = " does not belong; if it is Latin-1, convert it with iconv -f LATIN1 -t UTF-8"
     line = begin.line + count_lines(text[:at]) + 1
-    raise DataError(f"{source} {what} at position {begin.offset + at + 1} (line {line}){advice}.")
+    at += begin.offset + 1
+    raise DataError(f"{request.source.name} {what} at position {at} (line {line}){advice}.")
 
 
 def check_encoding(source: Source) -> int:

@@ -20,9 +20,10 @@ import numpy.typing as npt
 from novikoff.core.class_labels import CodedLabels, check_labels
 from novikoff.core.rows import Floats, Indices
 from novikoff.data.messages import printable_name, quoted
+from novikoff.data.options import ReadOptions, StreamOptions
 from novikoff.data.pairs import PairRows, is_named, may_be_pairs
 from novikoff.data.reader import AnyArray, Imputed, Reader, Request, csr
-from novikoff.data.recipe import ReadOptions, Recipe, StreamOptions
+from novikoff.data.recipe import Recipe
 from novikoff.data.source import FILE_FORMATS, ColumnFamily, PathOrFile, Source, parquet_files
 from novikoff.data.values import LabelArray, check_are_classes, labels_of
 from novikoff.errors import DataError
@@ -204,8 +205,9 @@ def read(
             arrays.folder.remove()
         if not isinstance(error, MemoryError):
             raise
+        limit = options.say("max_memory")
         raise DataError(
-            f"{name} does not fit into memory; with --max-memory it is kept on disk."
+            f"{name} does not fit into memory; with {limit} it is kept on disk."
         ) from None
 
 
@@ -305,9 +307,10 @@ def join(
     classes, label_notes = _sort_classes(reader, [key for _, key in keys], codes, recipe.family)
     notes = [*reader.notes, *reader.final_notes(), *label_notes]
     if folder is not None and folder.temporary:
+        cache = reader.request.options.say("cache")
         notes.append(
-            "the arrays are in temporary files on disk; with --cache DIR they are kept, and the "
-            "next command that reads the same data need not parse it again"
+            f"the arrays are in temporary files on disk; with {cache} they are kept, and need not "
+            "be parsed again when the same data is read"
         )
     at = [np.concatenate(part) for part in zip(*reader.imputed, strict=True)]
     data = Dataset(
@@ -346,7 +349,7 @@ def _sort_classes(
     take_rows(order, codes, out=codes)
     if request.recipe is not None or request.options.regression:
         return classes, []
-    advice = f"; choose the label with {request.options.flag('label')}" if family == "table" else ""
+    advice = f"; choose the label with {request.options.say('label')}" if family == "table" else ""
     note = check_are_classes(classes, len(codes), reader.source, label, advice)
     return classes, [note] if note else []
 

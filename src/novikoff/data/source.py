@@ -355,7 +355,7 @@ def reject_foreign(name: str, format: str, head: bytes, view: Callable[[], memor
         if _WEB_PAGE.match(begin):
             what = "is a web page, not a file of data"
         elif _JSON.match(begin) and format != "jsonl":
-            what = "is JSON, of which only JSON lines are read (one object a line, --from jsonl); "
+            what = "is JSON, of which only JSON lines are read (format jsonl, one object a line); "
             what += "jq -c '.[]' converts a list of objects to JSON lines"
     if what:
         raise DataError(f"{name} {what}.")

@@ -11,9 +11,10 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from novikoff.data.options import ReadOptions, StreamOptions
 from novikoff.data.reader import Piece, Position, Reader, Request
 from novikoff.data.reading import make_reader, open_reader
-from novikoff.data.recipe import ReadOptions, Recipe, StreamOptions
+from novikoff.data.recipe import Recipe
 from novikoff.data.source import FILE_FORMATS, PathOrFile, Source
 from novikoff.data.values import KINDS, LabelReader
 from novikoff.errors import ChangedError, DataError
@@ -136,15 +137,10 @@ class RowStream:
             )
             return
         name, at, read = self.source, self.position, state.get("read")
-        if read is None and (state.get("stamp") is not None or "read" not in state):
-            raise ChangedError(
-                f"An earlier version learned from {name} and saved no checksum of all rows: "
-                "whether they are unchanged cannot be checked. --force starts afresh."
-            )
         if read is None:
             raise ChangedError(
                 f"The rows learned before came from a pipe: whether {name} begins with them is not "
-                "known. Pipe the new rows, or start afresh with --force."
+                "known. Pipe the new rows."
             )
         match read:
             case [int(size), str(digest)] if size >= (at.offset if self._text else 0):
@@ -153,9 +149,7 @@ class RowStream:
                 raise DataError(_NO_STATE)
         if not self._text:
             if self._whole_file() != self._read_before:
-                raise ChangedError(
-                    f"{name} has changed since it was learned. --force starts afresh."
-                )
+                raise ChangedError(f"{name} has changed since it was learned.")
             return
         around = self._restart_hash(at.offset)
         whole = self._hash.copy()
@@ -164,13 +158,12 @@ class RowStream:
         if whole.hexdigest() != digest:
             where = f"before line {at.line + 1:,}" if size == at.offset else "in it"
             raise ChangedError(
-                f"{name} differs from the file that was learned: the text {where} has changed. "
-                "--force starts afresh."
+                f"{name} differs from the file that was learned: the text {where} has changed."
             )
         if len(around) == 2 and not set(around) & set(b"\r\n"):
             raise ChangedError(
                 f"{name}, line {at.line + 1:,} was the last line and had no line end when it was "
-                "learned, and has become longer since: it was incomplete. --force starts afresh."
+                "learned, and has become longer since: it was incomplete."
             )
 
     def close(self) -> None:
@@ -326,10 +319,9 @@ def open_stream(
     try:
         if reading.one_hot or reading.missing == "mean":
             text = "; write text as features, in rows such as label colour=red:1, or as JSON lines"
-            one_hot = reading.flag("one_hot")
-            option, detail = (one_hot, text) if reading.one_hot else ("--missing mean", "")
+            option = reading.say("one_hot") if reading.one_hot else reading.say("missing", "mean")
             what = f"{option} needs all rows at once, which a stream does not have"
-            raise DataError(f"{source.name}: {what}{detail}.")
+            raise DataError(f"{source.name}: {what}{text if reading.one_hot else ''}.")
         if FILE_FORMATS[source.format].magics:
             _check_binary(source, options)
         request = Request(source, reading, stream=options)
@@ -374,12 +366,14 @@ def _resumed(request: Request, state: Mapping[str, Any], at: Position) -> Reader
 
 def _check_binary(source: Source, options: StreamOptions) -> None:
     """Raise DataError if a binary file cannot be read as a stream, or rejects these options."""
+    say = options.reading.say
     if options.hash_bits is not None:
-        raise DataError(f"{source.name} is {source.format}: --hash is for streams of text.")
+        option = say("hash_bits")
+        raise DataError(f"{source.name} is {source.format}: {option} is for streams of text.")
     if options.skip_bad:
         raise DataError(
-            f"{source.name} is {source.format}: --bad-rows skip is for text; --missing drop leaves "
-            "out rows with missing values."
+            f"{source.name} is {source.format}: {say('skip_bad', True)} is for text; "
+            f"{say('missing', 'drop')} leaves out rows with missing values."
         )
     if not source.regular:
         raise DataError(

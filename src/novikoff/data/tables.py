@@ -1,7 +1,7 @@
 """Tables: columns with names and types become rows of numbers with labels.
 
 CSV, Parquet and Arrow files are read as Arrow columns, npy and npz files as matrices. Numbers and
-truth values become features. With --one-hot, a column of text becomes one column of 0 and 1 for
+truth values become features. With ``one_hot``, a column of text becomes one column of 0 and 1 for
 each of its values. Without it, the column is rejected with advice.
 
 pyarrow has no type hints, so its objects are `Any` here. Buffers are exchanged by DLPack, because
@@ -30,16 +30,17 @@ from novikoff.data.advice import (
     mostly_numbers,
     seen_as_number,
 )
-from novikoff.data.messages import argument, listed, place, quoted, repeated
+from novikoff.data.messages import listed, place, quoted, repeated
 from novikoff.data.reader import Piece, Position, Reader, Request
-from novikoff.data.recipe import Column, ColumnRoles, Recipe
+from novikoff.data.recipe import Column, Recipe
+from novikoff.data.roles import ColumnRoles
 from novikoff.data.values import (
     LabelForm,
     are_exact,
+    inexact,
     is_exact_text,
     is_missing_text,
     recode,
-    reject_inexact,
 )
 from novikoff.errors import DataError
 from novikoff.sentences import counted
@@ -49,7 +50,6 @@ Truths: TypeAlias = npt.NDArray[np.bool_]
 # The mask of missing entries of a matrix that has none.
 _NONE_ABSENT: Final[Truths] = np.zeros((1, 1), np.bool_)
 _ROWS_NAMED: Final = 10
-DROP_ADVICE: Final = "--missing drop leaves out rows with missing values"
 
 
 MAX_LABEL_CHARACTERS: Final = 10_000
@@ -196,7 +196,7 @@ class TableReader(Reader):
             unlabelled = codes < 0
         if unlabelled.any() and not drop:
             at = self.place(first_row + int(np.argmax(unlabelled)) + 1, self.label or "")
-            raise DataError(f"{at}: the label is missing; {DROP_ADVICE}.")
+            raise DataError(f"{at}: the label is missing; {self.request.advice_to_drop}.")
         empty = absent.all(axis=0)
         if self.whole and not trained and empty.any():
             self._reject_column(self._owner(int(np.argmax(empty))), "has no values at all")
@@ -242,9 +242,10 @@ class TableReader(Reader):
         request = self.request
         several = n_rows > 1 and self.whole
         also = f" ({n_rows:,} rows in all have missing values)" if several else ""
-        advice = DROP_ADVICE
+        advice = request.advice_to_drop
         if self.whole and request.recipe is None and not request.options.regression:
-            advice += ", --missing mean replaces missing values by the mean of the column"
+            mean = request.options.say("missing", "mean")
+            advice += f", {mean} replaces missing values by the mean of the column"
         raise DataError(f"{self._place_of_first(absent, first_row)} is missing{also}; {advice}.")
 
     def _with_means(self, X: Floats, absent: Truths, first_row: int) -> Floats:
@@ -254,7 +255,9 @@ class TableReader(Reader):
         unknown = absent & np.isnan(means)
         if unknown.any():
             at = self._place_of_first(unknown, first_row)
-            raise DataError(f"{at} is missing, and the column has no mean; {DROP_ADVICE}.")
+            raise DataError(
+                f"{at} is missing, and the column has no mean; {self.request.advice_to_drop}."
+            )
         rows, columns = np.nonzero(absent)
         self.imputed.append((self._kept + rows, columns))
         X = X if X.flags.writeable else X.copy()
@@ -307,9 +310,13 @@ class TableReader(Reader):
         floats, inexact = numbers
         if inexact is not None:
             value = str(cells[inexact].as_py())
-            name = self.names[position]
-            reject_inexact(self.place(first_row + inexact + 1, name), name, value)
+            self.reject_inexact(first_row + inexact + 1, self.names[position], value)
         return floats
+
+    def reject_inexact(self, row: int, name: str, value: str) -> NoReturn:
+        """Raise DataError on a number that `is_exact_text` or `are_exact` rejects."""
+        drop = f", or leave it out with {self.request.options.say('drop', (name,))}"
+        raise DataError(f"{self.place(row, name)} {inexact(value, drop)}")
 
     def is_value(self, position: int, text: str) -> bool:
         """Return whether a text in a column of features is a number or a truth value."""
@@ -335,7 +342,7 @@ class TableReader(Reader):
         if not is_numeric(cells.type):
             raise DataError(
                 f"{self.source}: column {quoted(name)} of type {cells.type} cannot be the label; "
-                f"choose another with {self.request.options.flag('label')}."
+                f"choose another with {self.request.options.say('label')}."
             )
         if types.is_decimal(cells.type):
             coded = cells.combine_chunks().dictionary_encode()
@@ -360,13 +367,13 @@ class TableReader(Reader):
         if self.roles.every_text and is_text(cells.type):
             text = self._first_text(position, cells)[1]
             point = self.decimal if self.raw else None
-            measured = seen_as_number(text, point)
+            measured = seen_as_number(text, point, self.request.options)
             if not (measured or mostly_numbers(encode(cells, raw=self.raw)[1], point)):
                 return self._categories(k, cells, first_row)
         return self._reject(k, columns, first_row)
 
     def _categories(self, k: int, cells: Any, first_row: int) -> tuple[Indices, tuple[str, ...]]:
-        """Return the code of each row's level, and the levels, of a column for --one-hot."""
+        """Return the code of each row's level, and the levels, of a column for ``one_hot``."""
         name, known = self.columns[k].name, self.columns[k].levels
         if not is_text(cells.type) and not is_numeric(cells.type):
             self._reject_type(name, cells.type)
@@ -375,8 +382,8 @@ class TableReader(Reader):
             if not levels:
                 self._reject_column(name, "has no values at all")
             if len(levels) > _MAX_LEVELS:
-                flag = self.request.options.flag("one_hot")
-                many = f"has {len(levels):,} different values, too many for {flag}"
+                option = self.request.options.say("one_hot")
+                many = f"has {len(levels):,} different values, too many for {option}"
                 self._reject_column(name, f"{many} (at most {_MAX_LEVELS:,})")
             known = tuple(levels)
             self.columns[k] = Column(name, levels=known)
@@ -419,17 +426,16 @@ class TableReader(Reader):
         )
         commas = [n for n, first in others.items() if decimal == "." and has_decimal_comma(first)]
         texts = [other for other in others if other not in commas]
-        one_hot = self.request.options.flag("one_hot")
+        say = self.request.options.say
         if self.roles.every_text:
-            all_text = f"{argument(name)},'*'"
-            advice += f"; {one_hot} {all_text} takes its values as categories anyway"
+            advice += f"; {say('one_hot', (name, '*'))} takes its values as categories anyway"
         if texts and recipe is None and not is_date(text):
             them = "column" if len(texts) == 1 else "columns"
             advice += f"; text is also in {them} {listed(texts)}"
             if self.request.stream is None:
-                advice += f": {one_hot} '*' takes all text columns"
+                advice += f": {say('one_hot', ('*',))} takes all text columns"
         if commas and recipe is None and not has_decimal_comma(text):
-            advice += f"; say --decimal , if {listed(commas)} has decimal commas"
+            advice += f"; say {say('decimal', ',')} if {listed(commas)} has decimal commas"
         raise DataError(
             f"{self.place(first_row + row + 1, name)} holds {quoted(text)}, which is "
             f"{self.expected(position)}; {advice}."
@@ -468,7 +474,8 @@ class TableReader(Reader):
 
     def _reject_column(self, name: str, what: str, advice: str = "") -> NoReturn:
         column = f"{self.source}: column {quoted(name)} {what}"
-        raise DataError(f"{column}; {advice}leave it out with --drop {argument(name)}.")
+        drop = self.request.options.say("drop", (name,))
+        raise DataError(f"{column}; {advice}leave it out with {drop}.")
 
 
 def is_text(kind: Any) -> bool:

@@ -14,15 +14,18 @@ import re
 from collections.abc import Hashable, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from math import isfinite
-from typing import Any, Final, Literal, NoReturn, TypeAlias, cast, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn, TypeAlias, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from novikoff.core.rows import Indices
 from novikoff.core.validation import MAX_EXACT
-from novikoff.data.messages import argument, quoted
+from novikoff.data.messages import quoted
 from novikoff.errors import DataError
+
+if TYPE_CHECKING:
+    from novikoff.data.options import ReadOptions
 
 # The words that pyarrow reads as a missing value, and the question mark of the UCI repository.
 MISSING: Final = (
@@ -130,15 +133,6 @@ def inexact(value: str, reason: str = "") -> str:
     else:
         what, do = "float64 cannot hold exactly", "subtract a constant from the column"
     return f"holds {value[:40]}, which {what}; {do}{reason}."
-
-
-def reject_inexact(at: str, name: str, value: str) -> NoReturn:
-    """Raise DataError on a number that `is_exact_text` or `are_exact` rejects.
-
-    ``at`` is the place of the number, and ``name`` the name of its column.
-    """
-    drop = f", or leave it out with --drop {argument(name)}"
-    raise DataError(f"{at} {inexact(value, drop)}")
 
 
 LabelArray: TypeAlias = (
@@ -302,12 +296,12 @@ class LabelReader:
             self._known[key] = label
         return self._known[key]
 
-    def reject(self, key: Hashable, where: str) -> NoReturn:
+    def reject(self, key: Hashable, where: str, options: ReadOptions) -> NoReturn:
         """Raise DataError on a label whose kind differs."""
         kinds = {"integers": "whole numbers", "truths": "true or false"}.get(self.kind, "numbers")
         raise DataError(
             f"{where} has the label {quoted(str(key))}, but all labels so far were {kinds}; "
-            "--text-labels reads all labels as text."
+            f"{options.say('text_labels', True)} reads all labels as text."
         )
 
 

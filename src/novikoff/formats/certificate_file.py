@@ -27,7 +27,7 @@ from novikoff.proofs.system_certificate import SystemCertificate
 if TYPE_CHECKING:
     from novikoff.formats.model_record import ModelRecord
 
-_SCHEMA_VERSION = 2
+_SCHEMA_VERSION = 1
 _KIND = "novikoff certificates"
 MAX_BYTES = 1 << 28
 AnyProof: TypeAlias = Certificate | ErrorBound | SystemCertificate | RelaxationCertificate

@@ -17,7 +17,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO, Final, Self, TypeAlias
 
-from novikoff.errors import OutputError
+from novikoff.errors import OutputError, OutputExistsError
 
 try:
     import fcntl
@@ -209,7 +209,7 @@ def check_writable(path: Path, *, force: bool) -> None:
     if path.is_dir():
         raise OutputError(f"{path} is a directory, not a file that could be written.")
     if not force and os.path.lexists(path):
-        raise OutputError(f"{path} already exists; --force replaces it.")
+        raise OutputExistsError(path)
     with output_errors(path):
         if path.exists() and not path.is_file():
             raise OutputError(f"{path} is not a regular file, and is not replaced by one.")

@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from novikoff.errors import OutputError
+from novikoff.errors import ChangedError, OutputExistsError
 from novikoff.formats.files import check_writable, output_errors
 
 _CHUNK_BYTES = 1 << 20
@@ -54,7 +54,7 @@ class GrowingCsv:
                 with open(path, "rb") as file:
                     replaced = again and file.read(len(head)) == head
                 if not replaced:
-                    raise OutputError(f"{path} already exists; --force replaces it.")
+                    raise OutputExistsError(path)
             self._file = open(path, "wb+")  # noqa: SIM115 — open as long as the stream
         self.append([heading])
 
@@ -77,15 +77,15 @@ class GrowingCsv:
         self._file.close()
 
     def _cut(self, saved: object) -> None:
-        """Cut the file to the saved size; OutputError if its contents changed before that size."""
+        """Cut the file to the saved size; ChangedError if its contents changed before that size."""
         size = saved[0] if isinstance(saved, list) and saved and type(saved[0]) is int else 0
         while chunk := self._file.read(max(0, min(_CHUNK_BYTES, size - self._size))):
             self._pass_over(chunk)
         if [self._size, self._checksum] != saved:
             self._file.close()
-            raise OutputError(
+            raise ChangedError(
                 f"{self.path} has changed since the model was saved: give the file of this stream, "
-                "a new name, or start afresh with --force."
+                "or a new name."
             )
         self._file.truncate(size)
 

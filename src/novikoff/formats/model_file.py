@@ -32,7 +32,7 @@ from novikoff.formats.model_record import Body, ModelRecord
 from novikoff.formats.tensors import Array, Tensors, matrix_tensors
 from novikoff.proofs.strict_json import as_json, check_version, parse_object, take_fields
 
-MODEL_SCHEMA_VERSION: Final = 3
+MODEL_SCHEMA_VERSION: Final = 1
 # The estimators that a file can hold, by their public names, and the class of the model of each in
 # `novikoff.core`.
 ESTIMATORS: Final = {

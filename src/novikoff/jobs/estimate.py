@@ -98,7 +98,7 @@ def estimate_errors(
     else:
         if len(smallest) < 2:
             raise ValueError(
-                "A class has one row only: none can be held out. Use --drop or more data."
+                "A class has one row only, and none can be held out: add rows of this class."
             )
         method, share = f"holdout {holdout:g}", holdout or 0.0
         sizes = [int(np.clip(round(share * len(rows)), 1, len(rows) - 1)) for rows in by_class]

@@ -14,21 +14,21 @@ from novikoff.core.rows import Floats, as_dense
 from novikoff.core.stops import ReportingLimits
 from novikoff.core.validation import Columns
 from novikoff.data import Dataset, ReadOptions
-from novikoff.data.messages import argument, did_you_mean, quoted
+from novikoff.data.messages import argument, did_you_mean, option_in_python, quoted
+from novikoff.data.options import Spelling
 from novikoff.data.values import parse_number
-from novikoff.errors import ArgumentError, CertificateError, DataError
+from novikoff.errors import ArgumentError, CertificateError, DataError, InvalidJsonError
 from novikoff.models.arguments import Table
 from novikoff.models.families import Family, family_of, link_of
 from novikoff.models.formulas import variables_of
 from novikoff.models.outcomes import ModelQuestion, model_of
 from novikoff.models.separation import Separation, separation_of
 from novikoff.models.sources import read_arguments
-from novikoff.names import ORDERED_FAMILIES
+from novikoff.proofs.strict_json import take_fields
 
 # The columns of a file that are no covariates, by the names of arguments and options.
 _NUMERIC = ("weights", "trials", "duration", "event", "entry")
 _CODED = ("strata", "groups")
-_COUNTS = ("poisson", "negative-binomial", "rank-ordered", "choice", "conditional-logit")
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class SeparationOptions:
     @property
     def label(self) -> str | None:
         """The column that is read as the label: the outcome, or the duration of a Cox model."""
-        return self.duration if self.family == "cox" else self.outcome
+        return self.duration if self.about.takes_duration else self.outcome
 
     @property
     def labelled(self) -> bool:
@@ -94,7 +94,8 @@ class SeparationOptions:
     def columns(self) -> dict[str, str]:
         """The columns that are neither covariates nor the label, by the names of arguments."""
         columns = {name: getattr(self, name) for name in (*_NUMERIC, *_CODED)}
-        return {name: own for name, own in columns.items() if own is not None and own != self.label}
+        others = (None, self.label)
+        return {name: column for name, column in columns.items() if column not in others}
 
     def to_json(self) -> dict[str, object]:
         """Return these options as JSON values."""
@@ -103,29 +104,28 @@ class SeparationOptions:
     @classmethod
     def from_json(cls, body: object) -> SeparationOptions:
         """Read `to_json`; CertificateError if it is malformed."""
-        if not isinstance(body, Mapping) or {*body} != {own.name for own in fields(cls)}:
-            raise CertificateError("The description of the model has missing or unknown fields.")
-        others = ("reference", "levels", "fit_intercept")
-        texts = {key: own for key, own in body.items() if key not in others}
-        reference, levels = body["reference"], body["levels"]
-        if (
-            not isinstance(levels, list)
-            or not all(isinstance(own, str) for own in levels)
-            or not isinstance(body["family"], str)
-            or not all(own is None or isinstance(own, str) for own in texts.values())
-            or not isinstance(body["fit_intercept"], bool)
-            or not isinstance(reference, Mapping)
-            or not all(isinstance(own, str) for own in (*reference, *reference.values()))
-        ):
-            raise CertificateError("The description of the model has values of the wrong type.")
+        kinds = {option.name: "text or null" for option in fields(cls)} | {
+            "family": "text",
+            "ties": "text",
+            "reference": "object",
+            "levels": "texts",
+            "fit_intercept": "flag",
+        }
+        what = "the description of the model"
+        try:
+            body = take_fields(body, what, **kinds)
+            names = dict.fromkeys(body["reference"], "text")
+            take_fields(body["reference"], f"'reference' in {what}", **names)
+        except InvalidJsonError as error:
+            raise CertificateError(f"The model cannot be read: {error}.") from None
         return cls(**body)
 
     def reading(self, options: ReadOptions) -> ReadOptions:
         """Return how to read the file: which columns are needed besides the covariates."""
-        needed = [own for own in dict.fromkeys(self.columns.values()) if own != self.groups]
+        needed = [name for name in dict.fromkeys(self.columns.values()) if name != self.groups]
         chosen = [*options.features]
         if self.formula is not None:
-            chosen = [own for own in variables_of(self.formula) if own != self.label]
+            chosen = [name for name in variables_of(self.formula) if name != self.label]
         features = tuple(dict.fromkeys((*chosen, *needed))) if chosen else ()
         return replace(
             options,
@@ -133,22 +133,20 @@ class SeparationOptions:
             features=features,
             id=self.groups if self.groups is not None else options.id,
             regression=True,
-            flags=self._flags,
-            column_flags={column: f"--{name}" for name, column in self.columns.items()},
+            aliases=self._aliases,
+            column_aliases={column: name for name, column in self.columns.items()},
         )
 
     @property
-    def _flags(self) -> dict[str, str]:
-        """How the command calls the options of the reader."""
-        flags = {
-            "label": "--duration" if self.family == "cox" else "--outcome",
-            "one_hot": "--factors",
-        }
+    def _aliases(self) -> dict[str, str]:
+        """The options of the reader by the names that they have here."""
+        label = "duration" if self.about.takes_duration else "outcome"
+        aliases = {"label": label, "one_hot": "factors"}
         if self.groups is not None:
-            flags["id"] = "--groups"
+            aliases["id"] = "groups"
         if self.formula is not None:
-            flags["features"] = "--formula"
-        return flags
+            aliases["features"] = "formula"
+        return aliases
 
 
 @dataclass(frozen=True)
@@ -199,14 +197,16 @@ def study_separation(
     show: Callable[[str], None],
     *,
     budget: float | None = None,
+    say: Spelling = option_in_python,
 ) -> SeparationStudy:
     """Decide about the model, and about each of its coefficients.
 
+    ``say`` writes options in error messages.
     DataError or ValueError, with the name of the file, if the rows are not those of such a model.
     """
     began = time.perf_counter()
     show("reading the model")
-    model = question_of_file(data, asked)
+    model = question_of_file(data, asked, say)
     limits = ReportingLimits(
         seconds=budget, tell=lambda: show("deciding whether finite estimates exist")
     )
@@ -218,68 +218,34 @@ def study_separation(
     return SeparationStudy(separation, data, asked, seconds=time.perf_counter() - began)
 
 
-def question_of_file(data: Dataset, asked: SeparationOptions) -> ModelQuestion:
-    """Return the inequalities of the model that is asked about, for the rows of a file."""
+def question_of_file(
+    data: Dataset, asked: SeparationOptions, say: Spelling = option_in_python
+) -> ModelQuestion:
+    """Return the inequalities of the model that is asked about, for the rows of a file.
+
+    ``say`` writes options in error messages.
+    """
     try:
-        return model_of(read_arguments(**_arguments(data, asked)))
+        return model_of(read_arguments(**_arguments(data, asked, say)))
     except ArgumentError as error:
-        column = _column_of(error.argument, asked)
+        column = _column_of(error.argument, asked, say)
         raise DataError(f"{data.source}: {column} {error.reason}") from None
     except ValueError as error:
         raise DataError(f"{data.source}: {error}") from None
 
 
-def _arguments(data: Dataset, asked: SeparationOptions) -> dict[str, Any]:
+def _arguments(data: Dataset, asked: SeparationOptions, say: Spelling) -> dict[str, Any]:
     """Return the arguments of `novikoff.models.sources.read_arguments`."""
-    file = _File(data)
-    given: dict[str, Any] = {}
-    for name, column in asked.columns.items():
-        if name == "groups":
-            given[name] = _groups(data, column)
-        else:
-            given[name] = file.column(name, column)
-    outcome = None
-    if data.codes is not None and asked.family != "bradley-terry":
-        counts = asked.family in _COUNTS or asked.trials is not None
-        outcome = _outcome_of_file(data, numeric=counts or asked.family == "cox")
-    if asked.family == "cox":
-        given["duration"], outcome = outcome, None
-    for name in (*_NUMERIC, *_CODED):
-        given.setdefault(name, None)
-    covariates = [own for own in file.parts if own not in {*asked.columns.values()}]
+    file, about = _File(data, say), asked.about
+    columns: dict[str, Any] = dict.fromkeys((*_NUMERIC, *_CODED))
+    columns |= {name: file.column(name, column) for name, column in asked.columns.items()}
+    outcome = _outcome_of_file(data, asked, say)
+    if about.takes_duration:
+        columns["duration"], outcome = outcome, None
+    covariates = [name for name in file.parts if name not in {*asked.columns.values()}]
     if not covariates:
         raise DataError("no column is left for the covariates.")
     frame = None if asked.formula is None else file.frame()
-    for column, level in asked.reference.items():
-        if asked.family == "bradley-terry" and column != "wins":
-            known = ", ".join(argument(str(name)) for name in data.names[:20])
-            raise DataError(
-                f"--reference {column}={level}: with bradley-terry, write --reference wins=NAME; "
-                f"the names are {known}."
-            )
-        plain = (
-            asked.formula is None and asked.family != "bradley-terry" and column != asked.outcome
-        )
-        if plain and column in file.parts and not file.parts[column].levels:
-            hint = f"--factors {argument(column)} makes it one"
-            raise DataError(f"column {quoted(column)} (--reference) is not a factor; {hint}.")
-    reference: Any = {
-        "y" if column == asked.outcome else column: level
-        for column, level in asked.reference.items()
-    }
-    levels = None
-    if asked.levels:
-        outcome, levels = _numbered(data, asked.levels), asked.levels
-    elif asked.family in ORDERED_FAMILIES and outcome is not None and outcome.dtype.kind == "U":
-        known = ",".join(argument(str(label)) for label in data.coded_labels.classes.tolist())
-        raise DataError(
-            f"column {quoted(data.label or '')} (--outcome) is text, whose order is not known: "
-            f"give its categories in their order, as in --levels {known}."
-        )
-    if asked.family == "bradley-terry":
-        reference = next(iter(asked.reference.values()), None)
-    elif "y" in reference and data.classes is not None:
-        reference["y"] = _class_named(reference["y"], data, asked)
     return {
         "X": file.table(covariates) if frame is None else None,
         "y": outcome,
@@ -287,13 +253,63 @@ def _arguments(data: Dataset, asked: SeparationOptions) -> dict[str, Any]:
         "link": asked.link,
         "fit_intercept": asked.fit_intercept,
         "ties": asked.ties,
-        "reference": reference or None,
+        "reference": _reference(file, asked) or None,
         "missing": "error",
-        "levels": levels,
+        "levels": asked.levels or None,
         "formula": asked.formula,
         "data": frame,
-        **given,
+        **columns,
     }
+
+
+def _outcome_of_file(
+    data: Dataset, asked: SeparationOptions, say: Spelling
+) -> npt.NDArray[Any] | None:
+    """The outcome: its classes, the numbers of its categories, or numbers; None if X has it."""
+    about = asked.about
+    if data.codes is None or about.takes_wins:
+        return None
+    if asked.levels:
+        return _numbered(data, asked.levels, say)
+    outcome = _outcome(data, numeric=about.numeric or asked.trials is not None)
+    if about.ordered and outcome.dtype.kind == "U":
+        known = tuple(map(str, data.coded_labels.classes.tolist()))
+        raise DataError(
+            f"column {quoted(data.label or '')} ({say('outcome', None)}) is text, whose order is "
+            f"not known: give its categories in their order, as in {say('levels', known)}."
+        )
+    return outcome
+
+
+def _reference(file: _File, asked: SeparationOptions) -> Any:
+    """The reference level of each factor and of the outcome; for a table of wins, a name."""
+    if asked.about.takes_wins:
+        return _reference_of_wins(file, asked)
+    reference: dict[str, Hashable] = {}
+    for column, level in asked.reference.items():
+        if column == asked.outcome:
+            reference["y"] = _class_named(level, file.data, asked)
+            continue
+        is_factor = column not in file.parts or file.parts[column].levels
+        if asked.formula is None and not is_factor:
+            option, hint = file.say("reference", None), file.say("factors", (column,))
+            raise DataError(
+                f"column {quoted(column)} ({option}) is not a factor; {hint} makes it one."
+            )
+        reference[column] = level
+    return reference
+
+
+def _reference_of_wins(file: _File, asked: SeparationOptions) -> str | None:
+    """The name in a table of wins whose strength is 0."""
+    wrong = next((column for column in asked.reference if column != "wins"), None)
+    if wrong is not None:
+        known = ", ".join(argument(str(name)) for name in file.data.names[:20])
+        raise DataError(
+            f"{file.say('reference', f'{wrong}={asked.reference[wrong]}')}: with {asked.family}, "
+            f"write {file.say('reference', 'wins=NAME')}; the names are {known}."
+        )
+    return asked.reference.get("wins")
 
 
 class _Part(NamedTuple):
@@ -306,8 +322,8 @@ class _Part(NamedTuple):
 class _File:
     """The columns of a dataset by their names in the file."""
 
-    def __init__(self, data: Dataset) -> None:
-        self.data, self.parts = data, dict[Hashable, _Part]()
+    def __init__(self, data: Dataset, say: Spelling) -> None:
+        self.data, self.say, self.parts = data, say, dict[Hashable, _Part]()
         if not data.recipe.columns:  # a matrix
             self.parts = {name: _Part(range(j, j + 1), None) for j, name in enumerate(data.names)}
             return
@@ -318,10 +334,12 @@ class _File:
             at = end
 
     def column(self, name: str, column: str) -> npt.NDArray[Any]:
-        """A column as numbers, or as text if it is a factor."""
+        """A column as numbers, or as text if it is a factor or the groups."""
+        if name == "groups":
+            return self._groups(column)
         if column not in self.parts:
-            hint = did_you_mean(column, [str(own) for own in self.parts])
-            raise DataError(f"there is no column {quoted(column)} (--{name}); {hint}")
+            hint = did_you_mean(column, [str(known) for known in self.parts])
+            raise DataError(f"there is no column {quoted(column)} ({self.say(name, None)}); {hint}")
         part = self.parts[column]
         cells = self._cells(part.columns)
         if part.levels is None:
@@ -329,8 +347,8 @@ class _File:
         if name in _NUMERIC:
             text = quoted(part.levels[0])
             raise DataError(
-                f"column {quoted(column)} (--{name}) holds text, such as {text}: it must be "
-                "numbers."
+                f"column {quoted(column)} ({self.say(name, None)}) holds text, such as {text}: it "
+                "must be numbers."
             )
         return np.array(part.levels)[cells.argmax(axis=1)]
 
@@ -360,22 +378,21 @@ class _File:
                 columns[name] = pd.Categorical.from_codes(cells.argmax(axis=1), part.levels)
         return pd.DataFrame(columns, index=self.data.rows)
 
+    def _groups(self, column: str) -> npt.NDArray[Any]:
+        """The names of the groups, which are read as the names of the rows: there may be many."""
+        names = self.data.ids or []
+        if "" in names:
+            row, option = self.data.rows[names.index("")], self.say("groups", None)
+            raise DataError(f"row {row}, column {quoted(column)} ({option}) is missing.")
+        return np.array(names)
+
     def _cells(self, columns: range) -> Floats:
         cells: Floats = as_dense(self.data.X[:, [*columns]])
         return cells
 
 
-def _groups(data: Dataset, column: str) -> npt.NDArray[Any]:
-    """The names of the groups, which are read as the names of the rows: there may be many."""
-    names = data.ids or []
-    if "" in names:
-        row = data.rows[names.index("")]
-        raise DataError(f"row {row}, column {quoted(column)} (--groups) is missing.")
-    return np.array(names)
-
-
-def _outcome_of_file(data: Dataset, *, numeric: bool) -> npt.NDArray[Any]:
-    """The outcome: its classes, or its numbers if all of them are numbers and not whole."""
+def _outcome(data: Dataset, *, numeric: bool) -> npt.NDArray[Any]:
+    """The classes of the outcome, or its numbers if all of them are numbers and not whole."""
     labels = data.labels
     if labels.dtype.kind != "U":
         return labels
@@ -392,14 +409,14 @@ def _outcome_of_file(data: Dataset, *, numeric: bool) -> npt.NDArray[Any]:
     )
 
 
-def _numbered(data: Dataset, levels: Sequence[str]) -> npt.NDArray[np.int64]:
+def _numbered(data: Dataset, levels: Sequence[str], say: Spelling) -> npt.NDArray[np.int64]:
     """The outcome as the number of its category in a list of categories."""
-    labels = data.coded_labels
+    labels, option = data.coded_labels, say("levels", None)
     numbers = []
     for label in labels.classes.tolist():
         if str(label) not in levels:
             raise DataError(
-                f"--levels lacks {quoted(str(label))}, a category of column "
+                f"{option} lacks {quoted(str(label))}, a category of column "
                 f"{quoted(data.label or '')}."
             )
         numbers.append(levels.index(str(label)))
@@ -407,7 +424,7 @@ def _numbered(data: Dataset, levels: Sequence[str]) -> npt.NDArray[np.int64]:
     if len(used) < len(levels):
         absent = next(level for level in levels if level not in used)
         raise DataError(
-            f"--levels has {quoted(absent)}, which column {quoted(data.label or '')} "
+            f"{option} has {quoted(absent)}, which column {quoted(data.label or '')} "
             "does not contain."
         )
     return np.array(numbers, dtype=np.int64)[labels.codes]
@@ -424,9 +441,9 @@ def _class_named(text: str, data: Dataset, asked: SeparationOptions) -> Hashable
     raise DataError(f"the outcome {quoted(asked.outcome or '')} is never {quoted(text)}; {hint}")
 
 
-def _column_of(name: str, asked: SeparationOptions) -> str:
+def _column_of(name: str, asked: SeparationOptions, say: Spelling) -> str:
     """The column of a file, and the option, that gave an argument."""
     columns = {"y": asked.outcome or "the outcome", "duration": asked.duration} | asked.columns
     column = columns.get(name)
     option = "outcome" if name == "y" else name
-    return name if column is None else f"column {quoted(column)} (--{option})"
+    return name if column is None else f"column {quoted(column)} ({say(option, None)})"

@@ -20,7 +20,7 @@ from novikoff.core.model import LinearModel
 from novikoff.core.orders import Cyclic
 from novikoff.core.problem import Rows
 from novikoff.core.rows import Indices, Matrix, stored_numbers
-from novikoff.errors import BadRowError, InvalidJsonError, OutOfRangeError
+from novikoff.errors import BadRowError, InvalidJsonError, OutOfRangeError, TooManyClassesError
 from novikoff.proofs.strict_json import take_fields
 from novikoff.sentences import counted
 
@@ -234,11 +234,9 @@ class StreamRun:
 
     def restore(self, model: LinearModel, body: Mapping[str, object]) -> None:
         """Restore a model and the counts that `to_json` returned; InvalidJsonError if invalid."""
-        if "class_rows" not in body:  # a file of an earlier version
-            body = {"skipped": 0, "least_bound": None, **body, "class_rows": [], "sorted": False}
         fields = take_fields(
             body,
-            "the record of the stream",
+            "the counts of the stream",
             rows="count",
             mistakes="count",
             **{"pass": "count"},
@@ -247,18 +245,18 @@ class StreamRun:
             sorted="flag",
             class_rows="list",
             recent="text",
-            least_bound="any",
+            least_bound="number or null",
         )
         self.rows, self.mistakes = fields["rows"], fields["mistakes"]
         self.passes, self.skipped = fields["pass"], fields["skipped"]
         self._from_zero, self._sorted = fields["from_zero"], fields["sorted"]
         class_rows, recent, least = fields["class_rows"], fields["recent"], fields["least_bound"]
-        self._least_bound = math.inf if least is None else least
+        self._least_bound = math.inf if least is None else float(least)
         right = self.mistakes <= self.rows and self.passes >= 1
         right = right and len(recent) == min(self.rows, RECENT_ROWS)
-        right = right and type(self._least_bound) is float and self._least_bound >= 0.0
-        if not right or not all(map(_is_count, class_rows)):
-            raise InvalidJsonError("the record of the stream has impossible counts")
+        right = right and self._least_bound >= 0.0 and all(map(_is_count, class_rows))
+        if not right:
+            raise InvalidJsonError("the counts of the stream are impossible")
         self.model, self._class_rows = model, dict(class_rows)
         self._recent = np.array([character == "1" for character in recent], dtype=np.bool_)
 
@@ -287,10 +285,7 @@ class StreamRun:
                 f"{model.classes.tolist()}."
             )
         if n > max(MAX_RARE_CLASSES, row / 2):
-            raise ValueError(
-                f"{n:,} different labels in {row:,} rows are hardly classes; choose the label with "
-                "--label."
-            )
+            raise TooManyClassesError(f"{n:,} different labels in {row:,} rows are hardly classes.")
 
     def _learn(
         self,

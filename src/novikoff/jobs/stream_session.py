@@ -18,10 +18,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NoReturn, cast
 
 from novikoff.core.model import LinearModel
-from novikoff.errors import BadRowError, DataError, InvalidJsonError
+from novikoff.errors import BadRowError, DataError, InvalidJsonError, TooManyClassesError
 from novikoff.formats.files import write_file
 from novikoff.formats.growing_csv import GrowingCsv
 from novikoff.jobs.stream_run import StreamRun
+from novikoff.proofs.strict_json import take_fields
 from novikoff.sentences import counted
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ class StreamSession:
     ) -> None:
         from novikoff.data import open_stream
 
-        self.run = run
+        self.run, self._say = run, options.reading.say
         self._path = None if model is None else Path(model)
         self._save_every = save_every
         self._asked = dict(asked or {})
@@ -85,7 +86,7 @@ class StreamSession:
         state: dict[str, object] | None = None
         saved: dict[str, object] = {}
         if resume and self._path is not None and self._path.exists():
-            state, saved = _restore(run, self._path, self._asked)
+            state, saved = self._restore(self._path)
         self.rows = open_stream(source, options, state=state, resumable=model is not None)
         self._saved = (self.rows.start, 0)  # the position and pass of the last save
         self._rows_before = run.rows
@@ -153,7 +154,8 @@ class StreamSession:
             bad rows are skipped, it is raised only if all rows at the start are bad.
         """
         if passes > 1 and not self.rows.repeatable:
-            raise DataError(f"{self.rows.source} can be read only once: --passes is for files.")
+            option = self._say("passes")
+            raise DataError(f"{self.rows.source} can be read only once: {option} is for files.")
         run, save_every = self.run, self._save_every
         stops = [n for n in (*every, limit, save_every) if n is not None]
         before = run.rows
@@ -170,16 +172,9 @@ class StreamSession:
                     return
                 run.passes, run.skipped = run.passes + 1, 0
                 self.rows.position, self._piece = self.rows.start, None
-        except DataError as error:
+        except DataError:
             self.save()
-            if self.model is None:
-                if isinstance(error, BadRowError):
-                    raise BadRowError(f"{error} --bad-rows skip skips such rows.") from None
-                raise
-            advice = f"{self.model} has learned the rows before; --resume continues from there"
-            if isinstance(error, BadRowError):
-                advice += "; add --bad-rows skip to skip the row"
-            raise DataError(f"{error} {advice}.") from None
+            raise
 
     def save(self) -> None:
         """Write the model, unless there is none or it was already written at this position."""
@@ -220,7 +215,7 @@ class StreamSession:
                 "rule": "stream",
                 "rest": None,
                 "stream": {
-                    **run.to_json(),
+                    "run": run.to_json(),
                     "files": {name: file.state() for name, file in self._lists.items()},
                     "state": self.rows.state(self.position),
                     "asked": self._asked,
@@ -252,6 +247,11 @@ class StreamSession:
                     yield
             except ValueError as error:
                 self._write_mistakes(piece)
+                if isinstance(error, TooManyClassesError):
+                    label = self._say("label")
+                    raise DataError(
+                        f"{self.rows.source}: {error} Choose the label with {label}."
+                    ) from None
                 if not isinstance(error, BadRowError):
                     raise DataError(f"{self.rows.source}: {error}") from None
                 if not self.rows.skips:
@@ -282,33 +282,36 @@ class StreamSession:
         """Raise the error for a stream in which no row at the start can be learned."""
         raise DataError(
             f"{self.rows.source}: not one of the first {counted(self.run.skipped, 'row')} can be "
-            f"learned, and --bad-rows skip is for a few. {self._first_error}"
+            f"learned, and {self._say('skip_bad', True)} is for a few. {self._first_error}"
         )
 
+    def _restore(self, path: Path) -> tuple[dict[str, object], dict[str, object]]:
+        """Restore the run from a model file; return the states of its source and of its lists."""
+        from novikoff.formats.model_file import read_record
 
-def _restore(
-    run: StreamRun, path: Path, asked: Mapping[str, object]
-) -> tuple[dict[str, object], dict[str, object]]:
-    """Restore a run from a model file; return the states of its source and of its lists."""
-    from novikoff.formats.model_file import read_record
-
-    saved = read_record(path)
-    stream = (saved.data or {}).get("stream")
-    if not isinstance(stream, dict) or saved.estimator != "Perceptron":
-        raise DataError(f"{path} is a model, but not of a stream that could be resumed.")
-    counts = {"files": {}, **stream}
-    before, state, lists = (counts.pop(name, None) for name in ("asked", "state", "files"))
-    if not (isinstance(before, dict) and isinstance(state, dict) and isinstance(lists, dict)):
-        raise DataError(f"{path} does not contain the options of its stream, or its position.")
-    for name in sorted({*before, *asked}):
-        was, now = ("nothing" if v is None else v for v in (before.get(name), asked.get(name)))
-        if was != now:
-            raise DataError(
-                f"{path} was begun with --{name.replace('_', '-')} {was}, not {now}; use the same "
-                "option, or start afresh with --force."
+        saved = read_record(path)
+        stream = (saved.data or {}).get("stream")
+        if not isinstance(stream, dict) or saved.estimator != "Perceptron":
+            raise DataError(f"{path} is a model, but not of a stream that could be resumed.")
+        try:
+            fields = take_fields(
+                stream,
+                "the record of the stream",
+                run="object",
+                files="object",
+                state="object",
+                asked="object",
             )
-    try:
-        run.restore(cast(LinearModel, saved.model), counts)
-    except InvalidJsonError as error:
-        raise DataError(f"{path}: {error}.") from None
-    return state, lists
+            before = fields["asked"]
+            for name in sorted({*before, *self._asked}):
+                was, now = before.get(name), self._asked.get(name)
+                if was != now:
+                    was, now = ("nothing" if value is None else value for value in (was, now))
+                    raise DataError(
+                        f"{path} was begun with {self._say(name)} {was}, not {now}; use the same "
+                        f"option, or start afresh with {self._say('force', True)}."
+                    )
+            self.run.restore(cast(LinearModel, saved.model), fields["run"])
+        except InvalidJsonError as error:
+            raise DataError(f"{path}: {error}.") from None
+        return fields["state"], fields["files"]

@@ -25,7 +25,7 @@ from novikoff.systems.system import system_of
 from novikoff.systems.system_model import SystemModel
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SystemOptions:
     """The options for a study of a system of inequalities.
 

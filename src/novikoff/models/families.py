@@ -14,6 +14,18 @@ class Family:
     links: tuple[str, ...] = ()
     takes: tuple[str, ...] = ("y",)
     intercept: bool = False  # whether the model has an intercept of its own
+    numeric: bool = False  # whether the outcome is a number, such as a count or a rank
+    ordered: bool = False  # whether the outcome is one of several ordered categories
+
+    @property
+    def takes_duration(self) -> bool:
+        """Whether the outcome is a duration, which is an argument of its own."""
+        return "duration" in self.takes
+
+    @property
+    def takes_wins(self) -> bool:
+        """Whether X is a table of wins, which includes the outcome."""
+        return not self.takes
 
 
 _ORDINAL = ("logit", "probit", "cloglog", "loglog")
@@ -24,16 +36,21 @@ FAMILIES = {
         ("y", "trials"),
         intercept=True,
     ),
-    "poisson": Family("Poisson", ("log",), intercept=True),
-    "negative-binomial": Family("negative binomial", ("log",), intercept=True),
+    "poisson": Family("Poisson", ("log",), intercept=True, numeric=True),
+    "negative-binomial": Family("negative binomial", ("log",), intercept=True, numeric=True),
     "multinomial": Family("multinomial", ("logit",), intercept=True),
-    "cumulative": Family("cumulative (proportional odds)", _ORDINAL),
-    "adjacent": Family("adjacent-category", ("logit",)),
-    "sequential": Family("sequential (continuation ratio)", (*_ORDINAL, "cauchit")),
-    "cox": Family("Cox proportional hazards", (), ("duration", "event", "entry", "strata", "ties")),
-    "conditional-logit": Family("conditional logit", (), ("y", "groups")),
-    "choice": Family("discrete choice (McFadden)", (), ("y", "groups")),
-    "rank-ordered": Family("rank-ordered logit (Plackett–Luce)", (), ("y", "groups")),
+    "cumulative": Family("cumulative (proportional odds)", _ORDINAL, ordered=True),
+    "adjacent": Family("adjacent-category", ("logit",), ordered=True),
+    "sequential": Family("sequential (continuation ratio)", (*_ORDINAL, "cauchit"), ordered=True),
+    "cox": Family(
+        "Cox proportional hazards",
+        (),
+        ("duration", "event", "entry", "strata", "ties"),
+        numeric=True,
+    ),
+    "conditional-logit": Family("conditional logit", (), ("y", "groups"), numeric=True),
+    "choice": Family("discrete choice (McFadden)", (), ("y", "groups"), numeric=True),
+    "rank-ordered": Family("rank-ordered logit (Plackett–Luce)", (), ("y", "groups"), numeric=True),
     "bradley-terry": Family("Bradley–Terry", (), ()),
 }
 

@@ -1,4 +1,4 @@
-"""Proofs as text: strict JSON in format version 3, with a checksum.
+"""Proofs as text: strict JSON in format version 1, with a checksum.
 
 A proof is a dataclass, and its text has exactly the fields of the dataclass. A field whose type is
 a dataclass becomes a JSON object. For every other field, `FORMATS` defines by the name of the field
@@ -36,7 +36,7 @@ from novikoff.errors import CertificateError, InvalidJsonError
 from novikoff.proofs.strict_json import MAX_COUNT, check_version, parse_object, wrong_field
 from novikoff.sentences import html_table
 
-PROOF_VERSION: Final = 3
+PROOF_VERSION: Final = 1
 # The longest text of one number: reading a number takes time in proportion to its length.
 _MAX_NUMBER_LENGTH: Final = 1 << 15
 # Numbers with a common denominator may take at most this many times the memory of their text.
@@ -122,9 +122,7 @@ def _checked_body(body: dict[str, object]) -> dict[str, object]:
     try:
         check_version(body, "The certificate", PROOF_VERSION)
     except InvalidJsonError as error:
-        older = body.get("schema_version") in (1, 2)
-        advice = " It was made by an older novikoff: prove the verdict again." if older else ""
-        raise CertificateError(f"{error}.{advice}") from None
+        raise CertificateError(f"{error}.") from None
     fields = {name: value for name, value in body.items() if name != "checksum"}
     try:
         intact = body.get("checksum") == _proof_checksum(fields)

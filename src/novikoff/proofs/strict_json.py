@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from types import NoneType
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, Literal, NoReturn
 
 import numpy as np
@@ -23,16 +23,28 @@ MAX_COUNT: Final = 2**53
 # The largest number of digits of a number, and the deepest nesting of lists and objects.
 MAX_DIGITS, _MAX_DEPTH = 2500, 64
 
-# For each kind of field: its types, and the words of the error message for a value of another type.
-_KINDS: Final[dict[str, tuple[type | tuple[type, ...], str]]] = {
-    "any": (object, ""),
-    "flag": (bool, "neither true nor false"),
-    "count": (int, "not a whole number from 0 to 2⁵³"),
-    "text": (str, "not a string"),
-    "list": (list, "not a list"),
-    "object": (dict, "not an object"),
-    "object or null": ((dict, NoneType), "neither an object nor null"),
+# For each kind of field: a test of its values, and the words of the error message for other values.
+# A field of the kind "text or null" may also be null, and so for all kinds.
+_KINDS: Final[dict[str, tuple[Callable[[Any], bool], str]]] = {
+    "any": (lambda value: True, ""),
+    "flag": (lambda value: isinstance(value, bool), "true or false"),
+    "count": (
+        lambda value: type(value) is int and 0 <= value <= MAX_COUNT,
+        "a whole number from 0 to 2⁵³",
+    ),
+    "number": (
+        lambda value: type(value) in (int, float) and abs(value) <= sys.float_info.max,
+        "a finite number",
+    ),
+    "text": (lambda value: isinstance(value, str), "a string"),
+    "texts": (
+        lambda value: isinstance(value, list) and all(isinstance(x, str) for x in value),
+        "a list of strings",
+    ),
+    "list": (lambda value: isinstance(value, list), "a list"),
+    "object": (lambda value: isinstance(value, dict), "an object"),
 }
+_OR_NULL: Final = " or null"
 
 
 def parse_object(text: str, what: str) -> dict[str, object]:
@@ -101,14 +113,14 @@ def take_fields(body: object, what: str, **kinds: str | tuple[str, ...]) -> dict
     for name, kind in kinds.items():
         value = body[name]
         if isinstance(kind, tuple):
-            fits, wrong = value in kind, f"not one of {', '.join(kind)}"
+            fits, words = isinstance(value, str) and value in kind, f"one of {', '.join(kind)}"
         else:
-            types, wrong = _KINDS[kind]
-            fits = isinstance(value, types)
-        if kind == "count":
-            fits = type(value) is int and 0 <= value <= MAX_COUNT
+            plain = kind.removesuffix(_OR_NULL)
+            test, words = _KINDS[plain]
+            words += kind[len(plain) :]
+            fits = test(value) or (value is None and plain != kind)
         if not fits:
-            raise InvalidJsonError(f"{name!r} in {what} is {wrong}")
+            raise InvalidJsonError(f"{name!r} in {what} is not {words}")
     return {name: body[name] for name in kinds}
 
 

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from novikoff.geometry.verdict import Verdict
     from novikoff.jobs.estimate import ErrorEstimate
 
-REPORT_VERSION = 2
+REPORT_VERSION = 1
 # A list of rows in the JSON has at most this many rows; the number beside it counts all rows.
 _MAX_LISTED = 1000
 # The kinds of verdicts, from the best to the worst.
