@@ -11,8 +11,13 @@ from typing import Final
 
 # The orders of `novikoff.core.orders.BY_NAME`, in the order in which help and schema list them.
 ORDERS: Final = (
-    *("cyclic", "fixed", "permuted", "blocks"),
-    *("random", "max_distance", "max_residual"),
+    "cyclic",
+    "fixed",
+    "permuted",
+    "blocks",
+    "random",
+    "max_distance",
+    "max_residual",
 )
 # The pictures of `novikoff.report.pictures.CAPTIONS`.
 PLOTS: Final = ("boundary", "margins", "mistakes", "proof")
@@ -44,6 +49,14 @@ RELAXATIONS: Final = ("rows", "total", "max")
 ROWS_SHOWN: Final = 24
 # "auto", and the methods of `novikoff.systems.methods.METHODS`.
 METHOD_NAMES: Final = (
-    *("auto", "relaxation", "perceptron", "von_neumann", "smooth", "smooth_primal_dual"),
-    *("rescaled", "dunagan_vempala", "projection_rescaling", "spingarn"),
+    "auto",
+    "relaxation",
+    "perceptron",
+    "von_neumann",
+    "smooth",
+    "smooth_primal_dual",
+    "rescaled",
+    "dunagan_vempala",
+    "projection_rescaling",
+    "spingarn",
 )

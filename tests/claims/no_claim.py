@@ -26,6 +26,8 @@ NAMES: dict[str, str] = {
     "errors.OnnxExportError": "an error of a file",
     "errors.OutOfRangeError": "an error of data",
     "errors.OutputError": "an error of a file",
+    "errors.OutputExistsError": "an error of a file",
+    "errors.TooManyClassesError": "an error of data",
     "errors.MissingExtraError": "an error of an installation",
     "CertificateError": "says what does not hold; forgeries are tested with the checker",
     "Hyperplane": "a rule that is given, its distances and angles",

@@ -142,7 +142,7 @@ def test_arrays_on_disk_say_what_a_cache_would_do(tmp_path: Path) -> None:
     names = [*(f"x{j}" for j in range(20)), "y"]
     path = write_csv(tmp_path / "large.csv", names, X.tolist(), y.tolist())
     told = [
-        any("--cache DIR" in note for note in nv.data.read(path, **words).notes)
+        any("with cache they are kept" in note for note in nv.data.read(path, **words).notes)
         for words in ({}, {"max_memory": 1000}, {"max_memory": 1000, "cache": tmp_path / "kept"})
     ]
     assert told == [False, True, False]

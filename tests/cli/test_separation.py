@@ -367,7 +367,7 @@ WRONG: list[tuple[list[str], list[str]]] = [
      ['column "x" (--outcome) is not 0 or 1 in row 1']),
     (["vertex.csv", "--outcome", "y", "--factors", "q"], ['no column "q" (--factors)']),
     (["vertex.csv", "--outcome", "y", "--features", "x1", "--factors", "x2"],
-     ["--factors x2 is not among"]),
+     ['column "x2" (--factors) is not among']),
     (["vertex.csv", "--outcome", "y", "--features", "x1", "--weights", "q"],
      ['no column "q" (--weights)']),
     (["vertex.csv", "--outcome", "y", "--features", "q"], ['no column "q" (--features)']),

@@ -25,9 +25,10 @@ from novikoff.cluster.passes import (
     Wanted,
     remembered,
 )
-from novikoff.cluster.rows import Check, ClusterRows, Digests
+from novikoff.cluster.rows import ClusterRows
 from novikoff.cluster.shards import Setting, Shard
 from novikoff.cluster.tasks import look_at_shards
+from novikoff.cluster.visits import Check, Digests
 from novikoff.core.class_labels import code_labels
 from novikoff.core.orders import Permuted
 from novikoff.core.runs import Plan

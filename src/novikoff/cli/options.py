@@ -157,7 +157,8 @@ def _typed(text: str) -> str:
     """Return a name or a mark as a user types it, in quotes if it needs them."""
     from novikoff.data.messages import argument
 
-    return argument(text) if len(text) > 1 else shlex.quote(text)
+    in_shell = shlex.quote(text)
+    return in_shell if in_shell == text or len(text) == 1 else argument(text)
 
 
 def reject(*cases: tuple[object, str]) -> None:

@@ -237,9 +237,9 @@ def command(data: str, **values: Any) -> None:
     outcome = "nothing was written."
     if session.model is not None:
         outcome = f"{session.model} has the model so far; --resume continues it."
-    sentence = f"interrupted after {counted(run.rows, 'row')}; {outcome}"
+    sentence = f"interrupted after {counted(run.n_rows, 'row')}; {outcome}"
     if signals[0] == signal.SIGINT:  # the usual end of a stream that has none
-        if run.rows:
+        if run.n_rows:
             _sum_up(session, asked)
         raise Interrupted(sentence)
     click.echo(f"novikoff: {sentence}", err=True)
@@ -280,17 +280,17 @@ def _check_outputs(data: str, asked: StreamCommandOptions) -> None:
 def _learn(session: StreamSession, asked: StreamCommandOptions, signals: list[int]) -> None:
     """Learn until the end or a signal; print a line at 1, 2, 4, 8, … rows and with --every."""
     run = session.run
-    begun = printed = run.rows
+    begun = printed = run.n_rows
     drawn = 0.0
     every = [] if asked.every is None else [asked.every]
     silent = asked.quiet or asked.format_ == "json" or not sys.stderr.isatty()
     with status_line(silent=silent) as draw:
         for _ in session.learn(passes=asked.passes, limit=asked.limit, every=every):
             now = time.monotonic()
-            due = is_power_of_two(run.rows) or any(run.rows % n == 0 for n in every)
-            if due and run.rows > printed:
+            due = is_power_of_two(run.n_rows) or any(run.n_rows % n == 0 for n in every)
+            if due and run.n_rows > printed:
                 _print_progress(run.progress(), asked, heading=printed == begun)
-                printed = run.rows
+                printed = run.n_rows
             if not silent and now - drawn > _SECONDS_BETWEEN_DRAWINGS:
                 texts = _in_words(run.progress())
                 mistakes = f"{texts.mistakes} mistakes  {texts.error} ({texts.recent})"
@@ -298,7 +298,7 @@ def _learn(session: StreamSession, asked: StreamCommandOptions, signals: list[in
                 drawn = now
             if signals:
                 return
-        if run.rows > printed:
+        if run.n_rows > printed:
             _print_progress(run.progress(), asked, heading=printed == begun)
 
 
@@ -313,7 +313,7 @@ def _sum_up(session: StreamSession, asked: StreamCommandOptions) -> None:
         return
     rows = counted(progress.rows, "row")
     passes = f" in {run.passes} passes" if run.passes > 1 else ""
-    parts = [session.rows.source, rows + passes]
+    parts = [session.reader.source, rows + passes]
     if model is not None and progress.rows:
         labels = model.classes.tolist()
         classes = counted(len(labels), "class")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -15,7 +15,6 @@ from novikoff.cluster.passes import DaskPasses, Survey
 from novikoff.cluster.pocket import CountedRule, find_counted_rules
 from novikoff.cluster.shards import (
     Setting,
-    Shard,
     ShardSource,
     array_source,
     folder_source,
@@ -24,13 +23,13 @@ from novikoff.cluster.shards import (
 )
 from novikoff.cluster.tasks import (
     Cluster,
-    ShardVisit,
     TaskProgress,
     look_at_shards,
     readable_dask_errors,
 )
+from novikoff.cluster.visits import Check, Digests, ModelMargins
 from novikoff.core.class_labels import Label, Sides, distinct_labels
-from novikoff.core.model import LinearModel, evaluate
+from novikoff.core.model import LinearModel
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.runs import Plan
 from novikoff.core.schemes import Scheme
@@ -43,9 +42,9 @@ from novikoff.geometry.verdict import Verdict, make_verdict
 from novikoff.geometry.verdict_search import IntervalProgress, search_verdict
 from novikoff.geometry.visits import ExactSigns, in_row_order
 from novikoff.proofs import exact
-from novikoff.proofs.certificate import Certificate, CertificateCheck
-from novikoff.proofs.digest import HashTree, MatrixDigest
-from novikoff.proofs.error_bound import BoundCheck, ErrorBound
+from novikoff.proofs.certificate import Certificate
+from novikoff.proofs.digest import MatrixDigest
+from novikoff.proofs.error_bound import ErrorBound
 from novikoff.proofs.remote import RemoteRows
 
 
@@ -301,90 +300,12 @@ class ClusterRows(RemoteRows):
                 return False
         return True
 
-    def judge(self, model: LinearModel, codes: Indices) -> Judgement:
+    def judge(self, model: LinearModel, codes: Indices) -> ModelMargins:
         """The confusion matrix and the margins of a model on all rows.
 
         ``codes`` are the classes of the model, one for each label.
         """
-        return self.cluster.over(Judgement(model, tuple(self.labels), codes), Limits())
-
-
-@dataclass
-class Judgement(ShardVisit):
-    """A visit that finds the confusion matrix of a model, and the smallest margin of each rule.
-
-    The rows of the confusion matrix are the true classes.
-    """
-
-    model: LinearModel
-    labels: tuple[Label, ...]
-    codes: Indices  # the class of the model for each label
-    confusion: Indices = field(init=False)
-    margins: Vector = field(init=False)
-
-    def __post_init__(self) -> None:
-        n_classes = len(self.model.classes)
-        self.confusion = np.zeros((n_classes, n_classes), dtype=np.int64)
-        self.margins = np.full(self.model.n_rules, np.inf)
-
-    def look_at_shard(self, shard: Shard) -> None:
-        """Predict the class of each row."""
-        evaluation = evaluate(self.model, shard.X, self.codes[shard.classes(self.labels)])
-        self.confusion = self.confusion + evaluation.confusion
-        self.margins = np.minimum(self.margins, evaluation.margins)
-
-    def merge(self, other: Judgement) -> None:
-        """Add the counts and keep the smaller margins."""
-        self.confusion = self.confusion + other.confusion
-        self.margins = np.minimum(self.margins, other.margins)
-
-
-@dataclass
-class Digests(ShardVisit):
-    """A visit that computes the hash trees of the rows and of their signs."""
-
-    d: int
-    settings: tuple[Setting, ...]
-    rows: HashTree = field(init=False)
-    signs: list[HashTree] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.rows, self.signs = HashTree(self.d), [HashTree(0) for _ in self.settings]
-
-    def look_at_shard(self, shard: Shard) -> None:
-        """Hash the rows of a shard."""
-        self.rows.add(shard.first, shard.X)
-        for setting, tree in zip(self.settings, self.signs, strict=True):
-            tree.add(shard.first, shard.part(setting).signs)
-
-    def merge(self, other: Digests) -> None:
-        """Join the trees of both."""
-        self.rows.merge(other.rows)
-        for tree_here, tree in zip(self.signs, other.signs, strict=True):
-            tree_here.merge(tree)
-
-
-@dataclass
-class Check(ShardVisit):
-    """A visit that checks a certificate on the rows of the shards."""
-
-    certificate: Certificate | ErrorBound
-    checking: Any = field(init=False)
-
-    def __post_init__(self) -> None:
-        proof = self.certificate
-        self.checking = (
-            BoundCheck(proof) if isinstance(proof, ErrorBound) else CertificateCheck(proof)
-        )
-
-    def look_at_shard(self, shard: Shard) -> None:
-        """Let the checker read a shard."""
-        part = slice(shard.first, shard.first + len(shard.codes))
-        self.checking.read(shard.X, shard.given_labels(), part)
-
-    def merge(self, other: Check) -> None:
-        """Join the results of both checks."""
-        self.checking.merge(other.checking)
+        return self.cluster.over(ModelMargins(model, tuple(self.labels), codes), Limits())
 
 
 def _strictly(shards: Any, certificate: Certificate) -> Any:

@@ -85,7 +85,7 @@ class StreamRun:
         All labels that the stream will have. By default new classes are added when they appear.
     model : LinearModel, optional
         The model to start from; None before the first row.
-    rows, mistakes : int
+    n_rows, mistakes : int
         The rows learned so far, and the mistakes on them.
     skipped : int
         The rows of this pass that were skipped because they are bad.
@@ -113,7 +113,7 @@ class StreamRun:
     classes: Sequence[Hashable] | None = None
     model: LinearModel | None = None
 
-    rows: int = field(default=0, init=False)
+    n_rows: int = field(default=0, init=False)
     mistakes: int = field(default=0, init=False)
     skipped: int = field(default=0, init=False)
     passes: int = field(default=1, init=False)
@@ -137,7 +137,10 @@ class StreamRun:
         labels: Sequence[Hashable],
         every: Sequence[int] = (),
     ) -> Iterator[None]:
-        """Predict, then learn, the rows of X one by one; pause at `next_stop`, or sooner.
+        """Predict, then learn, the rows of X one by one.
+
+        The generator yields at `next_stop`, or sooner, so that the caller may report the counts,
+        save the model, or stop.
 
         X is a C-ordered array with all features, or a CSR matrix that may have new columns. The
         label of row k is ``labels[codes[k]]``. ValueError if X has a different number of features,
@@ -153,7 +156,7 @@ class StreamRun:
                 model = model.with_class(label)
             places = {label: code for code, label in enumerate(model.classes.tolist())}
             known = np.array([places.get(label, -1) for label in labels], dtype=np.int64)
-            stop = first + next_stop(self.rows, every) - self.rows
+            stop = first + next_stop(self.n_rows, every) - self.n_rows
             mapped = known[codes[first:stop]]
             count = 1 if novel else int(np.argmax(mapped < 0)) or len(mapped)
             # With two classes, the sign predicts a label even if the label has not been seen.
@@ -165,10 +168,10 @@ class StreamRun:
     def count(self, model: LinearModel, wrong: npt.NDArray[np.bool_]) -> None:
         """Count rows that a model has learned; ``wrong`` says which of them were mistakes."""
         self.model = model
-        self.rows += len(wrong)
+        self.n_rows += len(wrong)
         self.mistakes += int(np.count_nonzero(wrong))
         self._recent = np.concatenate([self._recent, wrong[-RECENT_ROWS:]])[-RECENT_ROWS:]
-        if is_power_of_two(self.rows):
+        if is_power_of_two(self.n_rows):
             bound = self._margin_bound(model, _norm(model.W))
             self._least_bound = min(self._least_bound, math.inf if bound is None else bound)
 
@@ -178,9 +181,9 @@ class StreamRun:
         norm = 0.0 if model is None else _norm(model.W)
         bound = None if model is None else self._margin_bound(model, norm)
         return Progress(
-            rows=self.rows,
+            rows=self.n_rows,
             mistakes=self.mistakes,
-            error=self.mistakes / max(self.rows, 1),
+            error=self.mistakes / max(self.n_rows, 1),
             recent_error=float(self._recent.sum()) / max(len(self._recent), 1),
             updates=0 if model is None else model.n_updates,
             norm=norm,
@@ -191,7 +194,7 @@ class StreamRun:
         """Return warnings: labels are sorted, or a constant rule makes fewer mistakes."""
         cautions, counts = list[str](), list(self._class_rows.items())
         counted_rows = sum(self._class_rows.values())
-        if len(counts) < 2 or counted_rows * self.passes < self.rows:  # labels were not counted
+        if len(counts) < 2 or counted_rows * self.passes < self.n_rows:  # labels were not counted
             return cautions
         if self._sorted and min(self._class_rows.values()) >= MIN_ROWS_TO_BE_SORTED:
             (label, count), *others = counts
@@ -207,10 +210,10 @@ class StreamRun:
         wrong = rare / counted_rows
         # Labels were counted in the first pass. The rows of an unfinished later pass may all be of
         # rare classes.
-        begun = self.rows - counted_rows * (self.passes - 1)
+        begun = self.n_rows - counted_rows * (self.passes - 1)
         most = rare * (self.passes - 1) + min(rare, begun)
         # A mistake on the first row of a class is not the learner's fault.
-        if self.rows >= MIN_ROWS_TO_JUDGE and self.mistakes - len(counts) > most:
+        if self.n_rows >= MIN_ROWS_TO_JUDGE and self.mistakes - len(counts) > most:
             cautions.append(
                 f"always predicting {frequent} would make fewer mistakes ({wrong:.2%}); where "
                 "features have very different scales the perceptron is slow: novikoff fit "
@@ -221,7 +224,7 @@ class StreamRun:
     def to_json(self) -> dict[str, object]:
         """Return the counts that are not part of the model, as JSON values."""
         return {
-            "rows": self.rows,
+            "rows": self.n_rows,
             "mistakes": self.mistakes,
             "recent": "".join("1" if wrong else "0" for wrong in self._recent.tolist()),
             "from_zero": self._from_zero,
@@ -247,13 +250,13 @@ class StreamRun:
             recent="text",
             least_bound="number or null",
         )
-        self.rows, self.mistakes = fields["rows"], fields["mistakes"]
+        self.n_rows, self.mistakes = fields["rows"], fields["mistakes"]
         self.passes, self.skipped = fields["pass"], fields["skipped"]
         self._from_zero, self._sorted = fields["from_zero"], fields["sorted"]
         class_rows, recent, least = fields["class_rows"], fields["recent"], fields["least_bound"]
         self._least_bound = math.inf if least is None else float(least)
-        right = self.mistakes <= self.rows and self.passes >= 1
-        right = right and len(recent) == min(self.rows, RECENT_ROWS)
+        right = self.mistakes <= self.n_rows and self.passes >= 1
+        right = right and len(recent) == min(self.n_rows, RECENT_ROWS)
         right = right and self._least_bound >= 0.0 and all(map(_is_count, class_rows))
         if not right:
             raise InvalidJsonError("the counts of the stream are impossible")
@@ -278,7 +281,7 @@ class StreamRun:
 
     def _check_new(self, model: LinearModel, label: Hashable) -> None:
         """Raise ValueError if a new class cannot be added."""
-        n, row = len(model.classes) + 1, self.rows + 1
+        n, row = len(model.classes) + 1, self.n_rows + 1
         if self.classes is not None:
             raise ValueError(
                 f"Row {row} of the stream is of class {label!r}, which is not one of the classes "
@@ -310,7 +313,7 @@ class StreamRun:
             )
         except ValueError as error:
             if len(codes) == 1:
-                number = self.rows + 1
+                number = self.n_rows + 1
                 raise BadRowError(f"Row {number} of the stream {_reason(X, error)}") from None
             half = len(codes) // 2
             self._learn(model, X[:half], codes[:half])
@@ -322,7 +325,7 @@ class StreamRun:
         if self.mistaken is not None:
             for k in np.flatnonzero(predicted != codes).tolist():
                 guess = None if predicted[k] < 0 else labels[predicted[k]]
-                self.mistaken.append((self.rows + k, guess, labels[codes[k]]))
+                self.mistaken.append((self.n_rows + k, guess, labels[codes[k]]))
         if self.passes == 1:
             self._count_labels(labels, codes)
         self.count(model, predicted != codes)
@@ -346,9 +349,9 @@ class StreamRun:
         Each update rounds w by at most u(‖w‖ + μR), and ‖w‖ ≤ √t·μR: in total, 4u·t^1.5·μR.
         """
         t = int(model.totals[1, 0])
-        speaks = self._from_zero and self.threshold == 0.0 and not self.class_weight
+        theorem_applies = self._from_zero and self.threshold == 0.0 and not self.class_weight
         finite = math.isfinite(norm + model.radius)
-        if not (speaks and finite and t > 0 and len(model.classes) <= 2):
+        if not (theorem_applies and finite and t > 0 and len(model.classes) <= 2):
             return None
         mu, size = Fraction(self.step_size), len(model.W)
         lost = 2 * _UNIT_ROUNDOFF_TWICE * t * (math.isqrt(t) + 1) * mu * Fraction(model.radius)

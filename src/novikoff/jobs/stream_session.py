@@ -80,16 +80,16 @@ class StreamSession:
         self._save_every = save_every
         self._asked = dict(asked or {})
         self._piece: Piece | None = None  # the last piece that was read
-        # run.rows + _ahead is the number of rows of the piece that are learned or skipped.
-        self._ahead = 0
+        # The rows of the run before this piece, less the rows of the piece that were skipped.
+        self._piece_start = 0
         self._first_error: DataError | None = None
         state: dict[str, object] | None = None
         saved: dict[str, object] = {}
         if resume and self._path is not None and self._path.exists():
             state, saved = self._restore(self._path)
-        self.rows = open_stream(source, options, state=state, resumable=model is not None)
-        self._saved = (self.rows.start, 0)  # the position and pass of the last save
-        self._rows_before = run.rows
+        self.reader = open_stream(source, options, state=state, resumable=model is not None)
+        self._saved = (self.reader.start, 0)  # the position and pass of the last save
+        self._rows_before = run.n_rows
         self._lists: dict[str, GrowingCsv] = {}
         try:
             for name, path, heading in (
@@ -109,7 +109,7 @@ class StreamSession:
 
     def close(self) -> None:
         """Close all files."""
-        self.rows.close()
+        self.reader.close()
         for file in self._lists.values():
             file.close()
 
@@ -117,19 +117,24 @@ class StreamSession:
     def position(self) -> Position:
         """The position after the last row that was learned or skipped."""
         if self._piece is None:
-            return self.rows.position
-        return self._piece.position(self.run.rows + self._ahead)
+            return self.reader.position
+        return self._piece.position(self._n_taken)
+
+    @property
+    def _n_taken(self) -> int:
+        """The number of rows of the piece that were learned or skipped."""
+        return self.run.n_rows - self._piece_start
 
     @property
     def model(self) -> Path | None:
         """The model file; None if no row has been learned, or if no file was asked for."""
-        return self._path if self.run.rows else None
+        return self._path if self.run.n_rows else None
 
     def notes(self) -> list[str]:
         """Return the decisions that the program made for the user, and warnings."""
-        notes = [*self.rows.notes, *self.run.cautions()]
-        read = self.position.row > self.rows.position.row  # these rows may have missing values
-        if self._rows_before == self.run.rows > 0 and not read:
+        notes = [*self.reader.notes, *self.run.cautions()]
+        read = self.position.row > self.reader.position.row  # these rows may have missing values
+        if self._rows_before == self.run.n_rows > 0 and not read:
             notes.append("no row is new: all rows were learned before")
         return notes
 
@@ -153,25 +158,26 @@ class StreamSession:
             If a row cannot be read or learned; the rows before it have been learned and saved. If
             bad rows are skipped, it is raised only if all rows at the start are bad.
         """
-        if passes > 1 and not self.rows.repeatable:
+        if passes > 1 and not self.reader.repeatable:
             option = self._say("passes")
-            raise DataError(f"{self.rows.source} can be read only once: {option} is for files.")
+            raise DataError(f"{self.reader.source} can be read only once: {option} is for files.")
         run, save_every = self.run, self._save_every
         stops = [n for n in (*every, limit, save_every) if n is not None]
-        before = run.rows
+        before = run.n_rows
         try:
-            while limit is None or run.rows < limit:
+            while limit is None or run.n_rows < limit:
                 for _ in self._learn_pass(stops):
-                    if run.rows > before and save_every is not None and run.rows % save_every == 0:
+                    learned = run.n_rows > before
+                    if learned and save_every is not None and run.n_rows % save_every == 0:
                         self.save()
-                    before = run.rows
+                    before = run.n_rows
                     yield
-                    if limit is not None and run.rows >= limit:
+                    if limit is not None and run.n_rows >= limit:
                         return
                 if run.passes >= passes:
                     return
                 run.passes, run.skipped = run.passes + 1, 0
-                self.rows.position, self._piece = self.rows.start, None
+                self.reader.position, self._piece = self.reader.start, None
         except DataError:
             self.save()
             raise
@@ -193,7 +199,7 @@ class StreamSession:
         run, model = self.run, self.run.model
         if model is None:
             raise ValueError("No row has been learned yet.")
-        names = self.rows.names
+        names = self.reader.names
         return ModelRecord(
             estimator="Perceptron",
             model=model,
@@ -206,10 +212,10 @@ class StreamSession:
                 "multi_class": run.multi_class,
             },
             fitted=write_run(run.passes, converged=False, grows=run.classes is None),
-            preprocessing=self.rows.recipe(model.n_features).to_json(),
+            preprocessing=self.reader.recipe(model.n_features).to_json(),
             data={
-                "source": self.rows.source,
-                "rows": run.rows,
+                "source": self.reader.source,
+                "rows": run.n_rows,
                 "features": model.n_features,
                 "sha256": None,
                 "rule": "stream",
@@ -217,7 +223,7 @@ class StreamSession:
                 "stream": {
                     "run": run.to_json(),
                     "files": {name: file.state() for name, file in self._lists.items()},
-                    "state": self.rows.state(self.position),
+                    "state": self.reader.state(self.position),
                     "asked": self._asked,
                 },
             },
@@ -225,21 +231,21 @@ class StreamSession:
 
     def _learn_pass(self, every: Sequence[int]) -> Iterator[None]:
         """Learn the rows from the position to the end of the source."""
-        for piece in self.rows.pieces(self.position):
+        for piece in self.reader.pieces(self.position):
             if piece is not None:
-                self._piece, self._ahead = piece, -self.run.rows
+                self._piece, self._piece_start = piece, self.run.n_rows
                 if piece.rejected is not None:
                     self._skip(piece.rejected, piece.begin.line, piece.begin.row)
             if piece is None or not len(piece):
                 yield
                 continue
             yield from self._learn_piece(piece, every)
-        if self.run.skipped and not self.run.rows:
+        if self.run.skipped and not self.run.n_rows:
             self._reject_all()
 
     def _learn_piece(self, piece: Piece, every: Sequence[int]) -> Iterator[None]:
         """Learn the rows of a piece; skip bad rows if the options say so."""
-        while (first := self.run.rows + self._ahead) < len(piece):
+        while (first := self._n_taken) < len(piece):
             rest = piece.X[first:], piece.codes[first:], piece.labels
             try:
                 for _ in self.run.learn(*rest, every):
@@ -250,22 +256,22 @@ class StreamSession:
                 if isinstance(error, TooManyClassesError):
                     label = self._say("label")
                     raise DataError(
-                        f"{self.rows.source}: {error} Choose the label with {label}."
+                        f"{self.reader.source}: {error} Choose the label with {label}."
                     ) from None
                 if not isinstance(error, BadRowError):
-                    raise DataError(f"{self.rows.source}: {error}") from None
-                if not self.rows.skips:
-                    raise BadRowError(f"{self.rows.source}: {error}") from None
-                row, at = int(piece.rows[self.run.rows + self._ahead]) - 1, self.position
+                    raise DataError(f"{self.reader.source}: {error}") from None
+                if not self.reader.skips:
+                    raise BadRowError(f"{self.reader.source}: {error}") from None
+                row, at = int(piece.rows[self._n_taken]) - 1, self.position
                 self._skip(error, at.line + row - at.row, row)  # skipped rows may lie between
-                self._ahead += 1
+                self._piece_start -= 1
 
     def _write_mistakes(self, piece: Piece) -> None:
         """Append the last mistakes to the list of mistakes."""
         if self.run.mistaken:
             self._lists["mistakes"].append(
-                (int(piece.rows[k + self._ahead]), said, label)
-                for k, said, label in self.run.mistaken
+                (int(piece.rows[k - self._piece_start]), guess, label)
+                for k, guess, label in self.run.mistaken
             )
             self.run.mistaken.clear()
 
@@ -275,13 +281,13 @@ class StreamSession:
         self._first_error = self._first_error or error
         if "bad_rows" in self._lists and self.run.passes == 1:
             self._lists["bad_rows"].append([(line + 1, row + 1, str(error))])
-        if self.run.skipped >= MAX_BAD_ROWS_AT_START and not self.run.rows:
+        if self.run.skipped >= MAX_BAD_ROWS_AT_START and not self.run.n_rows:
             self._reject_all()
 
     def _reject_all(self) -> NoReturn:
         """Raise the error for a stream in which no row at the start can be learned."""
         raise DataError(
-            f"{self.rows.source}: not one of the first {counted(self.run.skipped, 'row')} can be "
+            f"{self.reader.source}: not one of the first {counted(self.run.skipped, 'row')} can be "
             f"learned, and {self._say('skip_bad', True)} is for a few. {self._first_error}"
         )
 

@@ -112,11 +112,11 @@ def stream(
     last = 0
     with contextlib.closing(steps):
         for _ in steps:
-            due = is_power_of_two(run.rows) if every is None else run.rows % every == 0
-            if run.rows > last and due:
-                last = run.rows
+            due = is_power_of_two(run.n_rows) if every is None else run.n_rows % every == 0
+            if run.n_rows > last and due:
+                last = run.n_rows
                 yield run.progress()
-    if run.rows > last:
+    if run.n_rows > last:
         yield run.progress()
 
 
@@ -156,10 +156,10 @@ def _learn_file(
     with contextlib.closing(session):
         try:
             for _ in session.learn(every=stops):
-                _share(session.run, learner, session.rows.names)
+                _share(session.run, learner, session.reader.names)
                 yield
         finally:
-            _share(session.run, learner, session.rows.names)
+            _share(session.run, learner, session.reader.names)
 
 
 def _learn_pairs(
@@ -201,13 +201,13 @@ def _learn_pairs(
 
 def _share(run: StreamRun, learner: Perceptron, names: Sequence[str] | None = None) -> None:
     """Give a learner the model of a run, once a row has been learned."""
-    if run.model is not None and run.rows:
+    if run.model is not None and run.n_rows:
         adopt_stream(learner, run.model, names, grows=run.classes is None)
 
 
 def _learn_example(x: Example, y: Hashable, learner: Perceptron, run: StreamRun) -> None:
     """Learn one example by the learner, which is much faster than a block, and count it."""
-    number = run.rows + 1
+    number = run.n_rows + 1
     if not isinstance(x, Mapping) and np.ndim(cast("float", x)) != 1:
         raise ValueError(
             f"Row {number} of the stream is {_kind(x)}, but must be a vector of real numbers or "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 
@@ -63,6 +63,13 @@ def html_report(report: Report, pictures: Mapping[Subject, str] | None) -> str:
     )
     body = "\n".join(line for part in parts for line in part)
     return html_page(f"{report.data.source}: {kind}", body)
+
+
+def table_with_heading(heading: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table whose first row is a heading."""
+    head = "".join(f"<th>{escape(cell)}</th>" for cell in heading)
+    lines = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in rows)
+    return f"<table><tr>{'</tr><tr>'.join((head, *lines))}</tr></table>"
 
 
 def html_page(title: str, body: str, start: bytes = PAGE_MARK) -> str:
@@ -130,21 +137,13 @@ def _wrong(report: Report) -> Iterator[str]:
     columns: list[Sequence[object]] = [wrong.rows, wrong.labels, wrong.predicted, far]
     if wrong.ids is not None:
         columns.insert(1, wrong.ids)
-    cells = [heading, *([str(cell) for cell in line] for line in zip(*columns, strict=True))]
-    yield _html_table(cells[: 1 + _WRONG_SHOWN])
-    hidden = cells[1 + _WRONG_SHOWN :]
+    cells = [[str(cell) for cell in line] for line in zip(*columns, strict=True)]
+    yield table_with_heading(heading, cells[:_WRONG_SHOWN])
+    hidden = cells[_WRONG_SHOWN:]
     if hidden:
-        listed = "" if len(cells) > wrong.count else f" of {wrong.count:,}"
+        listed = "" if len(cells) >= wrong.count else f" of {wrong.count:,}"
         yield f"<details><summary>{len(hidden):,} more{listed}</summary>"
-        yield f"{_html_table([heading, *hidden])}</details>"
-
-
-def _html_table(rows: list[list[str]]) -> str:
-    def line(tag: str, row: list[str]) -> str:
-        return "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in row) + "</tr>"
-
-    body = "".join(line("td", row) for row in rows[1:])
-    return f"<table>{line('th', rows[0])}{body}</table>"
+        yield f"{table_with_heading(heading, hidden)}</details>"
 
 
 def _further_pictures(pictures: Mapping[Subject, str] | None, *, missing: bool) -> Iterator[str]:

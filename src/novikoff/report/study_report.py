@@ -448,30 +448,35 @@ def _perceptron_lines(report: Report) -> Iterator[tuple[str, str]]:
 
 def _rule_lines(report: Report, verbose: bool) -> Iterator[tuple[str, str]]:
     study = report.study
-    name = {
-        "largest margin": "the hyperplane with the largest margin, as in an SVM",
-        "perceptron": "the perceptron's",
-        "average": "the average of the perceptron's weights",
-        "fewest mistakes": "the hyperplane with the fewest mistakes found",
-    }[study.rule]
-    if study.rule == "largest margin" and len(study.classes) > 2:
-        name = "the hyperplane with the largest margin for each class, as in an SVM"
-    if study.rule == "largest margin" and study.options.model == "perceptron":
-        name += " (the perceptron's rule does not classify every row correctly)"
-    if study.rule == "fewest mistakes" and len(study.classes) > 2:
-        each = "class (the largest score wins)"
-        if study.model.multi_class == "ovo":
-            each = "pair of classes (votes)"
-        name = f"hyperplanes with few mistakes, one for each {each}"
-    least = study.cases[0].least_mistakes if len(study.cases) == 1 else None
-    if study.rule == "fewest mistakes" and least == study.mistakes:
-        name = "the hyperplane with the fewest mistakes possible"
+    yield "rule", _rule_in_words(study)
+    # The distance of the nearest row of the largest margin is the margin of the verdict, which the
+    # report has already stated.
+    stated = study.rule == "largest margin" and len(study.cases) == 1
     nearest = min(study.margins)
-    if len(study.cases) == 1 and study.rule == "largest margin" and not verbose:
-        nearest = math.inf  # this is the margin of the verdict, up to rounding
-    yield "rule", name
-    if 0 < nearest < math.inf:
+    if 0 < nearest < math.inf and (verbose or not stated):
         yield "", f"the nearest row is {digits_down(nearest)} away"
+
+
+def _rule_in_words(study: Study) -> str:
+    """Return what the rule of the model is."""
+    match study.rule:
+        case "perceptron":
+            return "the perceptron's"
+        case "average":
+            return "the average of the perceptron's weights"
+        case "largest margin":
+            each = " for each class" if len(study.classes) > 2 else ""
+            name = f"the hyperplane with the largest margin{each}, as in an SVM"
+            if study.options.model == "perceptron":
+                name += " (the perceptron's rule does not classify every row correctly)"
+            return name
+    if len(study.cases) == 1 and study.cases[0].least_mistakes == study.mistakes:
+        return "the hyperplane with the fewest mistakes possible"
+    if len(study.classes) == 2:
+        return "the hyperplane with the fewest mistakes found"
+    pairs = study.model.multi_class == "ovo"
+    each = "pair of classes (votes)" if pairs else "class (the largest score wins)"
+    return f"hyperplanes with few mistakes, one for each {each}"
 
 
 def _mistake_lines(report: Report, most: int, verbose: bool) -> Iterator[tuple[str, str]]:

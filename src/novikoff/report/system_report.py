@@ -146,12 +146,11 @@ def system_html(study: SystemStudy) -> str:
 
 def _conflict_html(heading: str, answer: Solution, shown: int | None) -> Iterator[str]:
     """Yield a conflict as a table, and what would end it."""
+    from novikoff.report.html import table_with_heading  # loads the modules of the pictures
+
     table = conflict_table(answer, shown)
-    cells = "".join(
-        f"<tr>{''.join(f'<td>{escape(text)}</td>' for text in row)}</tr>" for row in table.rows
-    )
-    head = "<tr><th>times</th><th>row</th><th>formula</th></tr>"
-    yield f"<h2>{escape(heading.capitalize())}</h2><table>{head}{cells}</table>"
+    yield f"<h2>{escape(heading.capitalize())}</h2>"
+    yield table_with_heading(("times", "row", "formula"), table.rows)
     yield from (f"<p>{escape(note)}</p>" for note in table.notes)
     yield from _sections(table.advice)
 
