@@ -329,7 +329,7 @@ def test_without_an_intercept(tmp_path: Path) -> None:
 )
 def test_every_order(files: Files, tmp_path: Path, order: str) -> None:
     words = ("--order", order, "--model", "perceptron", "--out", tmp_path)
-    assert report(files.line, *words)["perceptron"]["clean"] is True
+    assert report(files.line, *words)["perceptron"]["converged"] is True
     model: Any = inside("info", tmp_path / "line.novikoff", "--format", "json").json
     assert model["parameters"]["order"] == order
 
@@ -382,11 +382,11 @@ def test_the_perceptron_sees_standardised_features(files: Files, tmp_path: Path)
     """On the original features the bound is huge and epochs run out; scaled, the run converges."""
     words = (files.wine, "--positive", "second", "--out", tmp_path, "--force")
     given = report(*words, "--scale", "none", "--epochs", "200")
-    assert given["perceptron"]["clean"] is False
+    assert given["perceptron"]["converged"] is False
     assert given["verdict"]["cases"][0]["scaled"] is None
     body = report(*words, "--model", "perceptron")
     run, case = body["perceptron"], body["verdict"]["cases"][0]
-    assert run["clean"] is run["returned"] is True
+    assert run["converged"] is run["separates_original"] is True
     assert body["model"]["rule"] == "perceptron"
     bound = case["scaled"]["mistake_bound"]
     assert run["mistakes"] < bound < case["mistake_bound"] / 10**5

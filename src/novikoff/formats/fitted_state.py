@@ -52,13 +52,13 @@ class MarginState(NamedTuple):
 
 def write_run(n_iter: int, *, converged: bool, grows: bool = False) -> Body:
     """Return the state of an online learner as JSON values."""
-    return {"n_iter": n_iter, "converged": bool(converged), "open": grows}
+    return {"n_iter": n_iter, "converged": bool(converged), "grows": grows}
 
 
 def read_run(model: Model, fitted: Mapping[str, object]) -> RunState:
     """Read what `write_run` wrote."""
-    fields = take_fields(fitted, "its fit", n_iter="count", converged="flag", open="flag")
-    state = RunState(fields["n_iter"], fields["converged"], grows=fields["open"])
+    fields = take_fields(fitted, "its fit", n_iter="count", converged="flag", grows="flag")
+    state = RunState(**fields)
     if len(model.classes) < 2 and not state.grows:
         raise InvalidJsonError("it has one class only, which a stream alone may have")
     return state

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from numbers import Real
@@ -174,7 +174,7 @@ class _Observations:
         """The inequalities of the model."""
         arguments = self.arguments
         design, references, notes = design_of(self.X, self.table, arguments)
-        cone = _CONES[arguments.family](self, design)
+        cone = self._cone(design)
         twice = next((name for name, k in Counter(cone.names).items() if k > 1), None)
         if twice is not None:
             raise DataError(
@@ -196,6 +196,31 @@ class _Observations:
             [*self.notes, *notes],
             references,
         )
+
+    def _cone(self, design: Design) -> ModelCone:
+        """The inequalities of the family; those of Bradley-Terry are made from a table."""
+        match self.arguments.family:
+            case "binomial":
+                return self._binomial(design)
+            case "poisson" | "negative-binomial":
+                return self._poisson(design)
+            case "multinomial":
+                return self._multinomial(design)
+            case "cumulative":
+                return self._cumulative(design)
+            case "adjacent":
+                return self._adjacent(design)
+            case "sequential":
+                return self._sequential(design)
+            case "cox":
+                return self._cox(design)
+            case "conditional-logit":
+                return self._conditional_logit(design)
+            case "choice":
+                return self._choice(design)
+            case "rank-ordered":
+                return self._rank_ordered(design)
+        raise ValueError(f"There are no inequalities for the family {self.arguments.family!r}.")
 
     def _binomial(self, design: Design) -> ModelCone:
         link = self.arguments.link or ""
@@ -427,22 +452,6 @@ class _Observations:
         if plain_label(wanted) not in plain:
             raise ValueError(f"The reference {wanted!r} is none of the classes {plain[:20]}.")
         return plain.index(plain_label(wanted))
-
-
-# How the inequalities of each family are made; those of Bradley-Terry are made from a table.
-_CONES: Mapping[str, Callable[[_Observations, Design], ModelCone]] = {
-    "binomial": _Observations._binomial,
-    "poisson": _Observations._poisson,
-    "negative-binomial": _Observations._poisson,
-    "multinomial": _Observations._multinomial,
-    "cumulative": _Observations._cumulative,
-    "adjacent": _Observations._adjacent,
-    "sequential": _Observations._sequential,
-    "cox": _Observations._cox,
-    "conditional-logit": _Observations._conditional_logit,
-    "choice": _Observations._choice,
-    "rank-ordered": _Observations._rank_ordered,
-}
 
 
 def _coded(labels: Labels) -> tuple[Indices, list[Hashable]]:

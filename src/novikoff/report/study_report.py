@@ -17,7 +17,7 @@ from novikoff import __version__
 from novikoff.core.class_labels import Label
 from novikoff.core.rows import Indices
 from novikoff.data.messages import printable_name
-from novikoff.jobs.study_records import Case, PerceptronRun, Study
+from novikoff.jobs.study_records import Case, Study
 from novikoff.report.json_text import finite_or_null, to_json_text
 from novikoff.sentences import (
     NOT_SEPARABLE,
@@ -215,7 +215,7 @@ class Report:
                 "question": self.question,
                 "cases": [*map(self._case_json, study.cases)],
             },
-            "perceptron": study.run and self._run_json(study.run),
+            "perceptron": study.run and asdict(study.run),
             "model": {
                 "rule": study.rule,
                 "margins": [finite_or_null(margin) for margin in study.margins],
@@ -234,18 +234,6 @@ class Report:
             "seconds": self.seconds,
         }
         return to_json_text(body)
-
-    @staticmethod
-    def _run_json(run: PerceptronRun) -> dict[str, object]:
-        """The run of the perceptron.
-
-        If it converged, "returned" says whether its rule separates the original rows.
-        """
-        body = asdict(run)
-        converged, separates = body.pop("converged"), body.pop("separates_original")
-        period = body.pop("period")
-        returned = separates or not converged
-        return {"clean": converged, **body, "returned": returned, "period": period}
 
     def _case_json(self, case: Case) -> dict[str, object]:
         verdict, estimates = case.verdict, case.verdict.logistic
