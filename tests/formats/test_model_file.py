@@ -245,7 +245,7 @@ def test_extras_come_back_as_they_were(tmp_path: Path) -> None:
     assert model.verdict_.certificate is not None
     proof: dict[str, object] = json.loads(model.verdict_.certificate.to_json())
     save(model, path, preprocessing=preprocessing, data=data, certificate=proof)
-    with pytest.raises(OutputError, match="already exists"):
+    with pytest.raises(OutputError, match="already exists; force=True replaces it"):
         save(FITTED["ovr"](), path, force=False)
     saved = read_record(path)
     assert saved.preprocessing == preprocessing

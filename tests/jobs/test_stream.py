@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 import novikoff as nv
 from novikoff.core.model import LinearModel
 from novikoff.core.schemes import OneVsOne
-from novikoff.errors import DataError
+from novikoff.errors import DataError, TooManyClassesError
 from novikoff.jobs.stream_run import RECENT_ROWS, StreamRun
 from novikoff.learners.arrays import Example
 from novikoff.learners.base import linear
@@ -217,7 +217,10 @@ BAD = [
     (b"a,b,y\n1,2,no\n3,red,yes\n", r'row 2 \(line 3\), column "b" holds "red"'),
     (b"a,b,y\n1,2,no\n3,,yes\n", r'row 2 \(line 3\), column "b" is missing'),
     (b"1 1:2\n1 2:x\n", r'line 2.*"2:x" has a value'),
-    (b"a,y\n" + b"1,1\n2,0\n" * 200 + b"3,maybe\n", r'row 401 has the label "maybe".*--text-l'),
+    (
+        b"a,y\n" + b"1,1\n2,0\n" * 200 + b"3,maybe\n",
+        r'row 401 has the label "maybe".*text_labels=T',
+    ),
     (b"", "is empty"),
 ]
 
@@ -229,6 +232,19 @@ def test_what_is_wrong_is_said_and_what_came_before_is_kept(content: bytes, mess
         list(stream(io.BytesIO(content), learner))
     kept = content.count(b"\n") > 1
     assert kept == hasattr(learner, "classes_")
+
+
+def test_python_is_told_arguments_not_flags() -> None:
+    """Labels that are measurements; bad rows, which a command could skip."""
+    many = b"a,y\n" + b"".join(b"1,%d\n" % k for k in range(1200))
+    with pytest.raises(DataError, match=r"hardly classes. Choose the label with label.$"):
+        list(stream(io.BytesIO(many)))
+    with pytest.raises(TooManyClassesError, match=r"1,001 different labels .* hardly classes.$"):
+        list(stream([(np.ones((1200, 1)), np.arange(1200))]))
+    for content, _ in BAD:
+        with case_named(content), pytest.raises(DataError) as caught:
+            list(stream(io.BytesIO(content)))
+        assert "--" not in str(caught.value)
 
 
 def test_files_are_given_back(tmp_path: Path) -> None:
