@@ -48,6 +48,11 @@ MEASURE = """() => {
         && Math.min(p.bottom, q.bottom) - Math.max(p.top, q.top) > 4)
       wrong.push(`${a.textContent} overlaps ${b.textContent}`);
   }));
+  const read = all(".numbers, .explain > *").map((n) => n.getBoundingClientRect());
+  names.forEach(([a, p]) => read.forEach((q) => {
+    if (Math.min(p.right, q.right) - Math.max(p.left, q.left) > 3
+        && Math.min(p.bottom, q.bottom) - Math.max(p.top, q.top) > 5) wrong.push(`${a.textContent} covers words`);
+  }));
   const links = all(".space .link").map((n) => n.getBoundingClientRect());
   const far = (low, high) => Math.max(...links.map((p) => p[high])) - Math.min(...links.map((p) => p[low]));
   if (links.length && Math.max(far("left", "right"), far("top", "bottom")) < 40) wrong.push("a loop is too small");

@@ -100,6 +100,12 @@ def test_random_draws_with_the_right_probabilities(given: bool) -> None:
     assert np.abs(share - p / 20.0).max() < 4 * 0.5 / np.sqrt(40000)
 
 
+def test_rows_of_zeros_are_drawn_alike() -> None:
+    candidates = candidates_of(range(3), norms=np.zeros(3))
+    share = np.bincount(np.concatenate(deal(Random(), candidates, 4000)), minlength=3) / 12000
+    assert np.abs(share - 1 / 3).max() < 4 * 0.5 / np.sqrt(12000)
+
+
 def test_random_draws_are_independent() -> None:
     drawn = np.concatenate(deal(Random([1, 1]), candidates_of([0, 1]), 20000)).astype(float)
     assert abs(np.corrcoef(drawn[:-1], drawn[1:])[0, 1]) < 0.03

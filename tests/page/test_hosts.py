@@ -52,6 +52,15 @@ def test_the_mistakes_of_a_line_are_counted_exactly(host: str) -> None:
     assert ask("run", asked)["reference"]["wrong"] == [0]
 
 
+@pytest.mark.parametrize("rule", ["perceptron", "aggressive", "pocket"])
+def test_points_at_the_origin_are_drawn_alike(rule: str) -> None:
+    """Without a bias their rows are 0, and so are the squares that the draws are weighted with."""
+    points = [[0, 0, 1], [0, 0, -1], [0, 0, 1]]
+    compare(
+        page_host(), {**PLAIN, "points": points, "bias": False, "order": "random", "rule": rule}
+    )
+
+
 def collinear(seed: int, n: int) -> dict[str, Any]:
     """Points on a line in decimals: as floats, they are only nearly collinear."""
     rng = np.random.default_rng([31, seed])
@@ -122,6 +131,14 @@ def test_orders_of_many_rows(order: str, n: int) -> None:
             run, other = (ask("run", asked)["run"] for ask in (library, page_host().ask))
             assert other["index"] == run["index"]
             assert other["visits"] == run["visits"]
+
+
+def test_a_kernel_run_in_random_order_ends() -> None:
+    points = [[0, 0, -1], [0, 1, 1], [1, 0, 1], [1, 1, -1]]
+    asked = {**PLAIN, "points": points, "order": "random", "sides": "rbf"}
+    compare_sides(page_host(), asked, BOX)
+    for ask in (library, page_host().ask):
+        assert "then a clean round" in ask("sides", {"question": asked, "box": BOX})["sentence"]
 
 
 @pytest.mark.parametrize("sides", ["line", "voted", "rbf", "poly", "network"])

@@ -195,7 +195,7 @@ class Random:
     ----------
     p : array-like of shape (n,), optional
         The probability of each row, up to a common factor. By default the probability of row i is
-        proportional to ‖a_i‖².
+        proportional to ‖a_i‖², or the same for all rows if every ‖a_i‖² is 0.
 
     Examples
     --------
@@ -210,6 +210,8 @@ class Random:
         """Yield n draws at a time; see `Order.epochs`."""
         n = len(candidates.rows)
         p = candidates.squared_norms() if self.p is None else np.asarray(self.p, dtype=np.float64)
+        if self.p is None and not p.any():  # all rows are 0, or their squares underflow
+            p = np.ones(n)
         if self.p is not None and p.shape == (candidates.n_all,):
             p = p[candidates.rows]
         if p.shape != (n,):

@@ -24,7 +24,7 @@ _IMPORT = re.compile(r"^import \{[^}]*\} from \"\./(\w+\.js)\";\n", re.MULTILINE
 _COMMENT = re.compile(r"/\*\*.*?\*/ ?", re.DOTALL)
 _INDENT = re.compile(r"^[ \t]*(?://[^\n]*)?\n?", re.MULTILINE)
 _NOTE = re.compile(r"(?<=[;,{]) // [^\n]*$", re.MULTILINE)
-_SPACE = re.compile(r"(?<=[;,{(\[])\n|\n(?=\})|(?<=\)) (?=\{)")
+_SPACE = re.compile(r"(?<=[;,{(\[])\n|\n(?=\})|(?<=[)>]) (?=\{)|(?<=\{) (?=\w)")
 _STYLE_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _STYLE_SPACE = re.compile(r";?\s*(\})\s*|\s*([{;,])\s*|(?<=:)\s+")
 _POLICY = (

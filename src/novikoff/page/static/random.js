@@ -115,11 +115,11 @@ function shuffledBlocks(rng, rows) {
   return [...shuffled.slice(0, at), ...rng.permutation(rows.slice(whole)), ...shuffled.slice(at)];
 }
 
-/** The sums of the shares of all rows up to each row. @param {number[]} squares */
+/** The sums of the shares of all rows up to each row; equal shares if all squares are 0. @param {number[]} squares */
 function ladderOf(squares) {
   const largest = Math.max(...squares);
   let sum = 0;
-  return squares.map((square) => (sum += square / largest));
+  return squares.map((square) => (sum += largest ? square / largest : 1));
 }
 
 /** The first rung of a ladder that is above a number, or the last rung.

@@ -102,7 +102,7 @@ export class Step {
     const corners = [[0, 0], [long, 0]];
     if (acted) corners.push([long + more * cosine, more * sine], [long, long ? more : 0]);
     const { em } = this.size;
-    const [o, b, c, d] = corners.map(fitting(corners, this.size, 7 * em, 3.4 * em));
+    const [o, b, c, d] = corners.map(fitting(corners, this.size, 9 * em, 3.4 * em));
     const end = c ?? b;
     const middle = /** @type {Spot} */ ([0, 1].map((j) => (o[j] + b[j] + end[j]) / 3));
     /** An arrow and, if there is room, its name.
