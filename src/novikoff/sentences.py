@@ -445,9 +445,10 @@ def _logistic_lines(verdict: Verdict) -> Iterator[tuple[str, str]]:
     proof = verdict.certificate
     intercept = str([*estimates][-1]) if proof is not None and proof.fit_intercept else None
     parts = [first_few(signed, len(signed))] if signed else []
-    for estimate, what in (("either sign", "either sign"), ("undecided", "not decided")):
-        if estimate in named:
-            parts.append(f"{what}: {_unsigned(named[estimate], intercept)}")
+    if "either sign" in named:
+        parts.append(f"{_unsigned(named['either sign'], intercept)} → ±∞ (either sign)")
+    if "undecided" in named:
+        parts.append(f"not decided: {_unsigned(named['undecided'], intercept)}")
     which = f": {'; '.join(parts)}" if parts else ""
     yield "logistic", f"{_LOGISTIC[verdict.kind]}{which}"
     for estimate, what in (

@@ -62,7 +62,7 @@ LINES = [
     ("quasi", "mistakes", "1 of 4 rows (25.0%); proved: no hyperplane misclassifies fewer"),
     ("xor", "verdict", f"{OVERLAP}, proved: no hyperplane separates the 4 rows"),
     ("line", "logistic",
-     "a logistic regression has no finite estimates: x → −∞; either sign: z, (intercept)"),
+     "a logistic regression has no finite estimates: x → −∞; z, (intercept) → ±∞ (either sign)"),
     ("xor", "logistic", "a logistic regression has finite estimates"),
     ("xor", "mistakes", "1 of 4 rows (25.0%); proved: no hyperplane misclassifies fewer"),
     ("duplicates", "duplicates", "1 group of identical rows with different labels:"),
