@@ -20,6 +20,7 @@ from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
+from benchmarks import labels
 from sklearn.datasets import load_iris, load_wine
 from sklearn.exceptions import ConvergenceWarning
 
@@ -217,6 +218,18 @@ def test_the_mistakes_of_the_family_are_those_of_now(monkeypatch: pytest.MonkeyP
     text = family.PAGE.read_text("utf-8").split("<!-- digits -->")[1]
     assert [line for line in now if line not in text] == []
     assert len(now) > 6
+
+
+@pytest.mark.parametrize("name", ["breast cancer, 4 columns", "digits 0 and 1, 64 columns"])
+def test_the_shares_of_wrong_labels_found_are_those_of_now(name: str) -> None:
+    """Two ways on two lines of the table; `python -m benchmarks.labels` prints all of it."""
+    (data,) = ((X, y) for problem, X, y in labels.problems() if problem == name)
+    page = (ROOT / "docs" / "howto_labels.md").read_text("utf-8")
+    (told,) = (line for line in page.splitlines() if line.startswith(f"| {name}"))
+    cells = [cell.strip() for cell in told.split("|")]
+    for cell, way in ((3, labels.by_novikoff), (4, labels.by_distance)):
+        now = (labels.share_found(*data, share, way) for share in labels.SHARES)
+        assert cells[cell] == " / ".join(f"{share:.2f}" for share in now)
 
 
 def test_the_notes_have_every_number_and_a_line_of_code_for_each() -> None:
