@@ -185,7 +185,8 @@ def fill_pocket(
         _fill_as_printed(best, pocket_steps(problem, rng, start=start, costs=costs), limits)
         return best
     best.history.append((0, best.cost))
-    state = PickState.begin(by_run_length=strategy == "run_length")
+    ratchet = strategy != "run_length"
+    state = PickState.begin(by_run_length=not ratchet)
     max_updates, step_size, no_sum = limits.most_updates(), _step_size(problem), np.empty(0)
     counts_left, idle = _COUNTED // (problem.n * problem.longest) + _MIN_COUNTS, 0
 
@@ -201,8 +202,11 @@ def fill_pocket(
                 )
                 if state.run[0] > state.pocket_run[0] and state.is_known[0] == 0:
                     counts_left, state.is_known[0] = counts_left - 1, 1
+                    # Doubtful signs count as mistakes, so the sure count is never smaller.
+                    if ratchet and cost_of(products(problem, w), costs) >= best.cost:
+                        continue
                     cost = cost_of(sure_products(problem, w), costs)
-                    if cost < best.cost or state.by_run_length[0] == 1:
+                    if cost < best.cost or not ratchet:
                         state.pocket_run[0] = state.run[0]
                         best.w, best.cost = w.copy(), cost
                         best.history.append((int(state.n_updates[0]), cost))
