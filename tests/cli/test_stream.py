@@ -436,15 +436,16 @@ class TestBadRows:
         stream(*words(folder))
         kills, model = 0, tmp_path / "m.novikoff"
         for n in (128, 512, 2048):
-            running = started("stream", *words(tmp_path))
-            rows_printed(running, n)
-            running.kill()
-            running.communicate()
-            kills += running.returncode == -signal.SIGKILL
-            rows_seen = rows_in(model)  # the model file is complete at every moment
-            assert isinstance(rows_seen, int)
-            assert rows_seen % 97 == 0 or rows_seen == 5000
-            assert rows_seen > n - 97
+            with case_named(n):
+                running = started("stream", *words(tmp_path))
+                rows_printed(running, n)
+                running.kill()
+                running.communicate()
+                kills += running.returncode == -signal.SIGKILL
+                rows_seen = rows_in(model)  # the model file is complete at every moment
+                assert isinstance(rows_seen, int)
+                assert rows_seen % 97 == 0 or rows_seen == 5000
+                assert rows_seen > n - 97
         assert kills
         stream(*words(tmp_path))
         for name in ("m.novikoff", "wrong.csv", "bad.csv"):
