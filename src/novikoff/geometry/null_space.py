@@ -172,7 +172,7 @@ def _guess_by_mixtures(
     mixture %= prime
     import flint
 
-    matrix = flint.nmod_mat(*mixture.shape, mixture.ravel().tolist(), prime)
+    matrix = flint.nmod_mat(flint.fmpz_mat(mixture.tolist()), prime)
     if matrix.rank() == len(columns):
         return {}
     reduced, rank = matrix.rref()
