@@ -11,7 +11,7 @@ import pytest
 
 import novikoff as nv
 from novikoff.core import stops
-from novikoff.geometry import recession, recession_programs, recession_span
+from novikoff.geometry import faces, recession, recession_programs, recession_span
 
 
 class Clock:
@@ -134,3 +134,28 @@ def test_ctrl_c_ends_the_wait_for_the_float_solver(monkeypatch: pytest.MonkeyPat
 def test_a_budget_is_a_positive_number_of_seconds(budget: Any) -> None:
     with pytest.raises(ValueError, match="budget must be a positive number"):
         nv.detect_separation([[0.0], [1.0]], [0, 1], budget=budget)
+
+
+def test_one_projection_tells_whether_any_row_is_separated(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A column is not the cause of the separation if anything is separated without it."""
+    searches, projections = [], []
+    span: Any = recession_span
+    facial: Any = faces
+    search, project = span.separates_any, facial.project_on_cone
+
+    def searching(*arguments: Any) -> Any:
+        searches.append(search(*arguments))
+        return searches[-1]
+
+    def projecting(*arguments: Any) -> Any:
+        projections.append(arguments)
+        return project(*arguments)
+
+    X, y = clusters()
+    found = nv.detect_separation(X, y, family="multinomial")
+    assert "undecided" not in found.coefficients.values()
+    monkeypatch.setattr(span, "separates_any", searching)
+    monkeypatch.setattr(facial, "project_on_cone", projecting)
+    assert found.responsible_columns == []
+    assert searches == [True] * X.shape[1]
+    assert len(projections) == len(searches)

@@ -98,8 +98,10 @@ class Face:
     complete: bool
 
 
-def find_face(cone: Cone, limits: Limits) -> Face:
+def find_face(cone: Cone, limits: Limits, *, any_row: bool = False) -> Face:
     """Find the rows of A that some d of the cone makes positive.
+
+    With ``any_row``, the search may end with the first of these rows.
 
     Examples
     --------
@@ -114,7 +116,7 @@ def find_face(cone: Cone, limits: Limits) -> Face:
     separated, direction, complete = ~unseparated, [Fraction(0)] * cone.p, True
     if len(rows) > 0:
         try:
-            inner = _search(A if len(rows) == A.shape[0] else A[rows], E, limits)
+            inner = _search(A if len(rows) == A.shape[0] else A[rows], E, limits, any_row)
             separated[rows[inner.separated]] = True
             direction, complete = inner.direction, inner.complete
         except OutOfTimeError:
@@ -128,7 +130,7 @@ def separates_any(cone: Cone, limits: Limits) -> bool | None:
     """Whether some d of the cone makes a row of A positive; None if it is not known."""
     if _peel(cone.A, cone.E)[0]:
         return True
-    face = find_face(cone, limits)
+    face = find_face(cone, limits, any_row=True)
     return True if face.separated.any() else False if face.complete else None
 
 
@@ -202,7 +204,7 @@ def _add_multiple(
     return [value + t * int(u) for value, u in zip(direction, unit.tolist(), strict=True)]
 
 
-def _search(A: Matrix, E: Matrix, limits: Limits) -> Face:
+def _search(A: Matrix, E: Matrix, limits: Limits, any_row: bool) -> Face:
     """Decide a cone by elimination of its equalities and a search."""
     n, p = int(A.shape[0]), int(A.shape[1])
     direction = [Fraction(0)] * p
@@ -212,8 +214,8 @@ def _search(A: Matrix, E: Matrix, limits: Limits) -> Face:
             return Face(np.zeros(n, dtype=np.bool_), direction, True)
         B = exact_product(A, [*vectors.values()])
         if B is None:
-            return _search_beside(A, E, p - len(vectors), limits)
-        face = find_face(Cone(B, B[:0]), limits)
+            return _search_beside(A, E, p - len(vectors), limits, any_row)
+        face = find_face(Cone(B, B[:0]), limits, any_row=any_row)
         for factor, vector in zip(face.direction, vectors.values(), strict=True):
             for j, value in vector.items():
                 direction[j] += factor * value
@@ -240,7 +242,7 @@ def _verdict(B: Matrix, limits: Limits) -> tuple[Any, Mask]:
     return result, np.zeros(passes.n, dtype=np.bool_)
 
 
-def _search_beside(A: Matrix, E: Matrix, rank: int, limits: Limits) -> Face:
+def _search_beside(A: Matrix, E: Matrix, rank: int, limits: Limits, any_row: bool) -> Face:
     """Decide a cone by facial reduction, in which the multipliers of E may have any sign.
 
     ``rank`` is the rank of E.
@@ -252,9 +254,11 @@ def _search_beside(A: Matrix, E: Matrix, rank: int, limits: Limits) -> Face:
     free = np.arange(n, both.shape[0])
     among = passes.row_set(np.arange(n))
     with np.errstate(all="ignore"):
-        parts = partition(balanced_view(passes, limits), among, limits, free=free)
+        view = balanced_view(passes, limits)
+        parts = partition(view, among, limits, free=free, one_stage=any_row)
     direction = parts.w or [Fraction(0)] * passes.p
-    return Face(passes.whole_part.values_of(parts.separated)[:n], direction, True)
+    complete = parts.w is None or not any_row
+    return Face(passes.whole_part.values_of(parts.separated)[:n], direction, complete)
 
 
 def passes_of(rows: Matrix) -> LocalPasses:

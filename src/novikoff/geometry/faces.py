@@ -80,11 +80,14 @@ def partition(
     limits: Limits,
     start: Indices | None = None,
     free: Indices | None = None,
+    *,
+    one_stage: bool = False,
 ) -> Partition:
     """Find I and J of the rows ``among`` by facial reduction, in exact arithmetic.
 
     Each projection starts from the rows ``start``. On the rows ``free``, which are not in
-    ``among``, λ may have any sign and ⟨a_i, w⟩ = 0.
+    ``among``, λ may have any sign and ⟨a_i, w⟩ = 0. With ``one_stage``, the search ends with the
+    first w, so that I may lack some rows but is not empty.
     """
     passes, rows_left = view.passes, among
     stages: list[tuple[list[Fraction], RowSet]] = []  # each w, and all rows separated so far
@@ -102,6 +105,8 @@ def partition(
             stages.append(
                 (of_size_one(nearest.w, view.columns), passes.difference(among, rows_left))
             )
+            if one_stage:
+                return Partition(stages[0][1], rows_left, stages[0][0], None)
     zeros = [rows_left] if free is None else [rows_left, passes.row_set(free)]
     w = combined(passes, stages, zeros, limits) if stages else None
     return Partition(passes.difference(among, rows_left), rows_left, w, claim)
