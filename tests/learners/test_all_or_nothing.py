@@ -156,7 +156,7 @@ def test_ctrl_c_in_training_leaves_what_was_learned() -> None:
     clf = nv.Perceptron(order=StopsAt(2))
     with pytest.raises(KeyboardInterrupt):
         clf.fit(X, labels)
-    with pytest.warns(match="without a clean cycle"):
+    with pytest.warns(match="no clean cycle"):
         twin = nv.Perceptron(order="cyclic", max_epochs=2).fit(X, labels)
     np.testing.assert_array_equal(clf.coef_, twin.coef_)
     assert (clf.n_updates_, clf.n_iter_, clf.converged_) == (twin.n_updates_, 2, False)

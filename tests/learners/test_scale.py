@@ -73,7 +73,7 @@ def test_the_time_that_scaling_takes_counts(monkeypatch: pytest.MonkeyPatch) -> 
     model = nv.Perceptron(scale="standard", max_seconds=5.0).fit(RAW, GROWERS)
     assert model.converged_
     monkeypatch.setattr(scaling, "standardise", taking(10.0, scaling.standardise))
-    with pytest.warns(ConvergenceWarning, match="ended by the time limit"):
+    with pytest.warns(ConvergenceWarning, match="before the time limit"):
         assert nv.Perceptron(scale="standard", max_seconds=5.0).fit(RAW, GROWERS).n_updates_ == 0
 
 

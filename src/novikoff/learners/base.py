@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from itertools import count
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -37,9 +37,9 @@ NO_COLUMNS = np.empty(0, dtype=np.int64)
 _Found = TypeVar("_Found")
 # Parameters of scikit-learn's linear models that have another name here, or none.
 _OTHER_NAMES = {
-    "max_iter": ("max_epochs", "max_updates"),
+    "max_iter": ("max_epochs", "max_updates", "max_seconds"),
     "eta0": ("step_size",),
-    "tol": ("max_epochs", "max_updates"),
+    "tol": ("max_epochs", "max_updates", "max_seconds"),
     "early_stopping": ("max_epochs", "max_updates", "max_seconds"),
 }
 
@@ -80,12 +80,21 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
 
         def __new__(cls, *_: object, **parameters: object) -> LinearLearner:
             """Reject parameters of scikit-learn's linear models, and name those to use instead."""
-            for name in parameters:
-                if name in _OTHER_NAMES and name not in cls._allowed:
-                    known = [other for other in _OTHER_NAMES[name] if other in cls._allowed]
-                    advice = f": use {' or '.join(known)}" if known else ""
-                    raise TypeError(f"{cls.__name__} has no parameter {name!r}{advice}.")
+            cls._reject_other_names(parameters, TypeError)
             return super().__new__(cls)
+
+        def set_params(self, **parameters: object) -> Self:
+            """Set parameters, as scikit-learn does, and reject the same names."""
+            self._reject_other_names(parameters, ValueError)
+            return super().set_params(**parameters)
+
+    @classmethod
+    def _reject_other_names(cls, names: Iterable[str], error: type[Exception]) -> None:
+        for name in names:
+            if name in _OTHER_NAMES and name not in cls._allowed:
+                known = [other for other in _OTHER_NAMES[name] if other in cls._allowed]
+                advice = f": use {' or '.join(known)}" if known else ""
+                raise error(f"{cls.__name__} has no parameter {name!r}{advice}.")
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -118,7 +127,8 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
         classes, codes = np.unique(labels, return_inverse=True)
         if len(classes) < 2:
             raise ValueError(
-                f"y contains one class only, {classes.tolist()[0]!r}: two classes are needed."
+                f"y contains one class only, {classes.tolist()[0]!r}: two classes are needed. If "
+                "this is a fold of a cross-validation, shuffle the rows or use StratifiedKFold."
             )
         rows = finite_rows(self, matrix, self.fit_intercept)
         return rows, self._blank(classes, rows.d), codes

@@ -218,9 +218,9 @@ class KernelPerceptron(StateLearner):
                 )
         return rows, model, codes
 
-    def _unclean(self, advice: str, given: Rows) -> str:
-        averaged = "" if self.average else " Then average=True often gives a better rule."
-        return f"the classes may not be separable in the feature space{advice}.{averaged}"
+    def _unclean(self, given: Rows) -> str:
+        averaged = "" if self.average else " Try average=True."
+        return f"The classes may not be separable in the feature space.{averaged}"
 
 
 @dataclass(eq=False, repr=False)
@@ -378,8 +378,5 @@ class Forgetron(StateLearner):
     def _settings(self, n_features: int) -> dict[str, Any]:
         return kernel_settings(self, n_features) | {"budget": int(self.budget)}
 
-    def _unclean(self, advice: str, given: Rows) -> str:
-        return (
-            f"a rule that removes support vectors rarely classifies all rows correctly{advice}. "
-            "novikoff.KernelPerceptron keeps all of them."
-        )
+    def _unclean(self, given: Rows) -> str:
+        return "A full budget rarely ends with one; novikoff.KernelPerceptron keeps all rows."

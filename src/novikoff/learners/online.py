@@ -432,25 +432,19 @@ class OnlineLearner(LinearLearner, ABC):
                 "novikoff.Pocket finds rules with few mistakes."
             )
         stops = sorted({stop for stop in run.stops if stop is not None and stop is not Stop.CLEAN})
-        limits = " or ".join(LIMITS_BY_STOP[stop] for stop in stops if stop in LIMITS_BY_STOP)
-        advice = f", or the run needs more time ({limits})" if limits else ""
+        limits = " and ".join(LIMITS_BY_STOP[stop] for stop in stops if stop in LIMITS_BY_STOP)
+        named = f" ({limits})" if limits else ""
         return (
-            f"The {name} ended by {' and '.join(stops)}, without a clean cycle (every row on its "
-            f"side): {self._unclean(advice, given)}"
+            f"{name}: no clean cycle before {' and '.join(stops)}{named}.\n{self._unclean(given)}"
         )
 
-    def _unclean(self, advice: str, given: Rows) -> str:
-        """The end of this warning: why no cycle may have been clean, and what to do."""
+    def _unclean(self, given: Rows) -> str:
+        """The second line of this warning: what to do."""
         offered = self.get_params(deep=False)
         scalable = "scale" in offered and self.scale is None
-        unscaled = scalable and Scaling.of(given.X, centre=self.fit_intercept).is_far_from_standard
-        hint = "With scale='standard' a run is often far shorter. " if unscaled else ""
-        averaged = " or average=True" if offered.get("average", "no") is False else ""
-        return (
-            f"the data may not be linearly separable{advice}. novikoff.separate decides this, with "
-            f"proof. {hint}If no rule is perfect, novikoff.Pocket{averaged} gives a better rule "
-            "than the last weights."
-        )
+        if scalable and Scaling.of(given.X, centre=self.fit_intercept).is_far_from_standard:
+            return "Try scale='standard'; novikoff.separate decides whether the data is separable."
+        return "novikoff.separate decides whether the data is separable, or use novikoff.Pocket."
 
 
 def learn_example(
