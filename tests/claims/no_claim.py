@@ -167,7 +167,6 @@ SENTENCES: dict[str, str] = {
     "so no rule, linear or not": "a lesson of the lab, which tests/page checks",
     "the bound grows from": "a lesson of the lab, which tests/page checks",
     "No line makes fewer.": "a lesson of the lab, which tests/page checks",
-    "If no rule is perfect, novikoff.Pocket": "advice",
     "{} bound of {}": "the name of a row",
     "it needs two classes and a feature at least": "refuses a model",
     "Two species of iris": "the heading of the demo, whose report is that of fit",
