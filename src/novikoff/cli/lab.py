@@ -28,9 +28,9 @@ class LabOptions:
     force: bool
 
     def __post_init__(self) -> None:
-        given = self.across or self.up or self.label or self.positive
+        options_of_data = self.across or self.up or self.label or self.positive
         reject(
-            (self.data is None and given, "--x, --y, --label and --positive need DATA."),
+            (self.data is None and options_of_data, "--x, --y, --label and --positive need DATA."),
             ((self.across is None) != (self.up is None), "--x and --y must be given together."),
         )
 

@@ -93,21 +93,21 @@ class SolveOptions:
     force: bool
 
     def __post_init__(self) -> None:
-        asked = {
+        conflict_options = {
             "--relax": self.relax,
             "--disjoint-conflicts": self.disjoint_conflicts,
             "--blame": self.blame,
             "--tolerance": self.tolerance,
         }
-        given = next((name for name, value in asked.items() if value), "")
+        first = next((name for name, value in conflict_options.items() if value), "")
         reject(
             (
                 self.objective is not None and (self.point, self.method) != ("any", "auto"),
                 "--objective cannot be used with --point or --method: it finds the best point.",
             ),
             (
-                self.objective is not None and bool(given),
-                f"--objective cannot be used with {given}.",
+                self.objective is not None and bool(first),
+                f"--objective cannot be used with {first}.",
             ),
             (
                 bool(self.blame) and (self.point, self.method) != ("any", "auto"),

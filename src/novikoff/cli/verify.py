@@ -199,7 +199,7 @@ def _check_separation(
     verdicts = [proof for proof in others if isinstance(proof, Certificate)]
     # With a bias, or with another positive class, the rows would not be those inequalities.
     if len(verdicts) < len(others) or any(
-        own.fit_intercept or own.positive != 1 for own in verdicts
+        proof.fit_intercept or proof.positive != 1 for proof in verdicts
     ):
         raise CertificateError("The certificate is not about the inequalities of a model.")
     if proofs.preprocessing is None:

@@ -128,8 +128,8 @@ def _pandas_index(schema: Any, request: Request) -> list[str]:
     except (ValueError, TypeError, KeyError, RecursionError):  # the metadata is not pandas' own
         index = set()
     options = request.options
-    asked = {*options.features, *options.drop, options.id, options.label, *options.one_hot}
+    columns = {*options.features, *options.drop, options.id, options.label, *options.one_hot}
     index_columns = [
         name for name in schema.names if name in index or name.startswith("__index_level_")
     ]
-    return [name for name in index_columns if name not in asked]
+    return [name for name in index_columns if name not in columns]

@@ -145,8 +145,9 @@ class CsvTable(TableReader):
         if len(self.names) == 1:  # then a blank line is a row
             return super().place(row, column)
         text, begin = self._parsed
-        found = next(islice(self.rows_of(text, begin.line), row - begin.row - 1, None), None)
-        return place(self.source, row, column, found and found.line)
+        rows = self.rows_of(text, begin.line)
+        record = next(islice(rows, row - begin.row - 1, None), None)
+        return place(self.source, row, column, record and record.line)
 
     def end_of_rows(self, text: bytes) -> int:
         """Return the offset after the last whole row of a text; line ends in quotes end no row."""

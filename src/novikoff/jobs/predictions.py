@@ -88,14 +88,14 @@ class Predictions:
             raise
         scores = model.decision(piece.X) if self.scores else np.empty((len(labels), 0))
         scores = scores.reshape(len(labels), -1)
-        given = self._compare(labels, piece)
+        known = self._compare(labels, piece)
         name, rows = ("row", piece.rows.tolist()) if piece.ids is None else ("id", piece.ids)
         writer = csv.writer(out, lineterminator="\n")
         if self.rows == 0:
             classes = model.classes.tolist()[len(model.classes) - scores.shape[1] :]
             heading = [name, "label", "prediction"] if self.only_differing else [name, "prediction"]
             writer.writerow([*heading, *(f"score_{label}" for label in classes)])
-        for row, was, label, values in zip(rows, given, labels, scores.tolist(), strict=True):
+        for row, was, label, values in zip(rows, known, labels, scores.tolist(), strict=True):
             if not self.only_differing:
                 writer.writerow([row, label, *map(repr, values)])
             elif was not in (None, label):
@@ -107,12 +107,12 @@ class Predictions:
         """Count the labels that differ; return the label of each row, or None."""
         rest = (self.record.data or {}).get("rest")
         known = set(self.record.model.classes.tolist())
-        given = [label if rest is None or label in known else rest for label in piece.labels]
+        merged = [label if rest is None or label in known else rest for label in piece.labels]
         for label, code in zip(labels, piece.codes.tolist(), strict=True):
             if code >= 0:
                 self.labelled += 1
-                self.differing += label != given[code]
-        return [None if code < 0 else given[code] for code in piece.codes.tolist()]
+                self.differing += label != merged[code]
+        return [None if code < 0 else merged[code] for code in piece.codes.tolist()]
 
     def _reject(self, piece: Piece) -> None:
         """Raise an error that names the first row whose score exceeds the range of float64."""

@@ -144,7 +144,7 @@ def study(
     confusion, margins, each_row = task.count(model, rows_of_run, duplicates=imperfect)
     return Study(
         options=options,
-        labels=task.classes.given,
+        labels=task.classes.data_labels,
         classes=[plain_label(value) for value in task.classes.labels.tolist()],
         cases=cases,
         run=run,
@@ -164,13 +164,13 @@ def _ignore(step: str, interval: Interval | None = None, /) -> None:
 
 def _decide(task: StudyTask) -> list[Case]:
     """Decide each comparison of the task."""
-    asked = task.classes.cases
+    comparisons = task.classes.cases
     phase = task.clock.part(0.6)
     cases = []
-    for k, sides in enumerate(asked):
-        step = f"verdict for {sides[0]}" if len(asked) > 1 else "verdict"
+    for k, sides in enumerate(comparisons):
+        step = f"verdict for {sides[0]}" if len(comparisons) > 1 else "verdict"
         task.announce(step)
-        limits = phase.part(1.0 / (len(asked) - k))
+        limits = phase.part(1.0 / (len(comparisons) - k))
         verdict = task.decide(sides, limits, partial(task.announce, step))
         cases.append(Case(*sides, verdict))
     return cases
@@ -251,7 +251,7 @@ class ArrayTask(StudyTask):
 
     def signs(self, positive: Label) -> Signs:
         """+1 for the rows with this label, −1 for all others."""
-        is_positive = self.given == self.classes.given.index(positive)
+        is_positive = self.given == self.classes.data_labels.index(positive)
         return np.where(is_positive, 1, -1).astype(np.int8)
 
     def decide(self, sides: Sides, limits: Limits, progress: Callable[[Interval], None]) -> Verdict:

@@ -29,7 +29,7 @@ class StudyClasses:
 
     Attributes
     ----------
-    given : list of labels
+    data_labels : list of labels
         The labels of the data.
     labels : array
         The classes of the model, sorted: the labels of the data, or a label for all other classes
@@ -42,7 +42,7 @@ class StudyClasses:
         The two sides of each rule of the model, by the labels of the data.
     """
 
-    given: list[Label]
+    data_labels: list[Label]
     labels: Labels
     codes: Indices
     cases: list[Sides]
@@ -51,26 +51,26 @@ class StudyClasses:
     @classmethod
     def of(cls, values: Labels, positive: Hashable) -> StudyClasses:
         """Compare each label with the rest, or only the positive label with all others."""
-        given: list[Label] = [plain_label(value) for value in values.tolist()]
-        if len(given) < 2:
-            raise ValueError(f"All rows have the label {given[0]!r}: two classes are needed.")
-        several = len(given) > 2
-        asked = given if several else given[-1:]
-        if positive is not None:
-            asked = [plain_label(positive)]
-            if asked[0] not in given:
-                raise ValueError(f"The positive class is {asked[0]!r}, but no row has this label.")
-        cases: list[Sides] = [
-            (label, None if several else next(other for other in given if other != label))
-            for label in asked
-        ]
-        if several and positive is not None:
-            chosen = asked[0]
-            codes = np.array([int(label == chosen) for label in given])
-            return cls(given, np.array([_rest_before(chosen), str(chosen)]), codes, cases, cases)
-        scheme = scheme_for(len(given), "ovr")
+        data_labels: list[Label] = [plain_label(value) for value in values.tolist()]
+        if len(data_labels) < 2:
+            label = data_labels[0]
+            raise ValueError(f"All rows have the label {label!r}: two classes are needed.")
+        chosen = None if positive is None else plain_label(positive)
+        if chosen is not None and chosen not in data_labels:
+            raise ValueError(f"The positive class is {chosen!r}, but no row has this label.")
+        cases: list[Sides]
+        if len(data_labels) == 2:
+            first, second = data_labels
+            cases = [(first, second) if chosen == first else (second, first)]
+        else:
+            cases = [(label, None) for label in (data_labels if chosen is None else [chosen])]
+            if chosen is not None:
+                codes = np.array([int(label == chosen) for label in data_labels])
+                labels = np.array([_rest_before(chosen), str(chosen)])
+                return cls(data_labels, labels, codes, cases, cases)
+        scheme = scheme_for(len(data_labels), "ovr")
         rules = [side_labels(scheme, values, k) for k in range(scheme.sides.shape[1])]
-        return cls(given, values, np.arange(len(given)), cases, rules)
+        return cls(data_labels, values, np.arange(len(data_labels)), cases, rules)
 
     @property
     def scheme(self) -> Scheme:
