@@ -96,7 +96,7 @@ def test_a_value_that_training_has_not_seen(tmp_path: Path) -> None:
     ]
     done = inside("predict", model, put(tmp_path, "colour\nred\ngreen\nblue\n", "new.csv"))
     assert (done.code, done.out) == (2, "")
-    assert 'new.csv, row 2 (line 3), column "colour" holds "green"' in done.err
+    assert 'new.csv, row 2, column "colour" holds "green"' in done.err
 
 
 def test_all_labels_but_one_are_the_rest(tmp_path: Path) -> None:

@@ -148,9 +148,11 @@ class Recipe:
     def from_json(cls, value: Mapping[str, object]) -> Recipe:
         """Return the recipe that `to_json` wrote; DataError if it is not valid."""
         try:
-            fields = take_fields(value, "the recipe", **_FIELDS)
+            fields = take_fields(value, "the recipe", **_RECIPE_FIELDS)
             columns = [
-                Column(**_with_tuples(take_fields(column, "a column of the recipe", **_COLUMN)))
+                Column(
+                    **_with_tuples(take_fields(column, "a column of the recipe", **_COLUMN_FIELDS))
+                )
                 for column in fields["columns"]
             ]
         except InvalidJsonError as error:
@@ -163,7 +165,7 @@ class Recipe:
 
 
 # The kinds of the fields of a recipe, and of a column, as JSON values.
-_FIELDS: Final[dict[str, str | tuple[str, ...]]] = {
+_RECIPE_FIELDS: Final[dict[str, str | tuple[str, ...]]] = {
     "family": ("table", "matrix", "named"),
     "columns": "list",
     "label": "text or null",
@@ -178,7 +180,7 @@ _FIELDS: Final[dict[str, str | tuple[str, ...]]] = {
     "features": "texts or null",
     "drop": "texts",
 }
-_COLUMN: Final = {"name": "text", "mean": "number or null", "levels": "texts or null"}
+_COLUMN_FIELDS: Final = {"name": "text", "mean": "number or null", "levels": "texts or null"}
 
 
 def _with_tuples(fields: Mapping[str, Any]) -> dict[str, Any]:
