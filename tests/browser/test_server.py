@@ -263,7 +263,7 @@ NOT_DRAWN = {
     "one feature": ("a,k\n0,x\n1,y\n", [], "one feature"),
     "too many points": ("a,b,k\n" + "0,1,x\n1,2,y\n" * 151, [], "--plot all.svg"),
     "--x alone": (TWO, ["--x", "a"], "must be given together"),
-    "no such feature": (TWO, ["--x", "a", "--y", "nope"], "(--x, --y)"),
+    "no such feature": (TWO, ["--x", "a", "--y", "nope"], '"nope" (--y)'),
     "large numbers": ("a,b,k\n0,1,x\n1,1e9,y\n", [], "10⁶"),
 }
 

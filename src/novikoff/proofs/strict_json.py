@@ -27,22 +27,22 @@ MAX_DIGITS, _MAX_DEPTH = 2500, 64
 # A field of the kind "text or null" may also be null, and so for all kinds.
 _KINDS: Final[dict[str, tuple[Callable[[Any], bool], str]]] = {
     "any": (lambda value: True, ""),
-    "flag": (lambda value: isinstance(value, bool), "true or false"),
+    "flag": (lambda value: isinstance(value, bool), "neither true nor false"),
     "count": (
         lambda value: type(value) is int and 0 <= value <= MAX_COUNT,
-        "a whole number from 0 to 2⁵³",
+        "not a whole number from 0 to 2⁵³",
     ),
     "number": (
         lambda value: type(value) in (int, float) and abs(value) <= sys.float_info.max,
-        "a finite number",
+        "not a finite number",
     ),
-    "text": (lambda value: isinstance(value, str), "a string"),
+    "text": (lambda value: isinstance(value, str), "not a string"),
     "texts": (
         lambda value: isinstance(value, list) and all(isinstance(x, str) for x in value),
-        "a list of strings",
+        "not a list of strings",
     ),
-    "list": (lambda value: isinstance(value, list), "a list"),
-    "object": (lambda value: isinstance(value, dict), "an object"),
+    "list": (lambda value: isinstance(value, list), "not a list"),
+    "object": (lambda value: isinstance(value, dict), "not an object"),
 }
 _OR_NULL: Final = " or null"
 
@@ -113,14 +113,15 @@ def take_fields(body: object, what: str, **kinds: str | tuple[str, ...]) -> dict
     for name, kind in kinds.items():
         value = body[name]
         if isinstance(kind, tuple):
-            fits, words = isinstance(value, str) and value in kind, f"one of {', '.join(kind)}"
+            fits, wrong = isinstance(value, str) and value in kind, f"not one of {', '.join(kind)}"
         else:
             plain = kind.removesuffix(_OR_NULL)
-            test, words = _KINDS[plain]
-            words += kind[len(plain) :]
-            fits = test(value) or (value is None and plain != kind)
+            test, wrong = _KINDS[plain]
+            fits = test(value)
+            if plain != kind:
+                fits, wrong = fits or value is None, f"{wrong}, nor null"
         if not fits:
-            raise InvalidJsonError(f"{name!r} in {what} is not {words}")
+            raise InvalidJsonError(f"{name!r} in {what} is {wrong}")
     return {name: body[name] for name in kinds}
 
 
