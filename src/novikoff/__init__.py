@@ -71,7 +71,7 @@ _NAMES = {
     "solve": "systems.solve",
     "stream": "learners.stream",
     "suspect_rows": "learners.suspects",
-    "verify": "proofs.certificate",
+    "verify": "jobs.verification",
 }
 __all__ = sorted([*_MODULES, *_NAMES])
 

@@ -16,6 +16,7 @@ from novikoff.geometry.margin import Interval as Interval
 from novikoff.geometry.separability import separate as separate
 from novikoff.geometry.separability import separate_classes as separate_classes
 from novikoff.geometry.verdict import Verdict as Verdict
+from novikoff.jobs.verification import verify as verify
 from novikoff.learners.kernel import Forgetron as Forgetron
 from novikoff.learners.kernel import KernelPerceptron as KernelPerceptron
 from novikoff.learners.max_margin import MaxMargin as MaxMargin
@@ -33,7 +34,6 @@ from novikoff.models.separation import Separation as Separation
 from novikoff.models.separation import detect_separation as detect_separation
 from novikoff.page.widget import lab as lab
 from novikoff.proofs.certificate import Certificate as Certificate
-from novikoff.proofs.certificate import verify as verify
 from novikoff.proofs.error_bound import ErrorBound as ErrorBound
 from novikoff.proofs.relaxation_certificate import RelaxationCertificate as RelaxationCertificate
 from novikoff.proofs.system_certificate import SystemCertificate as SystemCertificate

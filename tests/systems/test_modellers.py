@@ -243,6 +243,44 @@ def test_a_model_is_not_changed_by_reading_it() -> None:
     assert x.value.tolist() == [1.0, 2.0]
 
 
+def test_constants_of_an_affine_expression_are_added_exactly() -> None:
+    """In floats, 0.1 − 0.3 is not −0.2, so that x ≤ 0.2 and x ≥ 0.2 would contradict each other."""
+    cp = pytest.importorskip("cvxpy", reason=WHY)
+    x, y = cp.Variable(name="x"), cp.Variable(2, name="y")
+    rows = [x + 0.1 <= 0.3, x - (0.1 - x) >= 0.3, y + x + 0.1 == np.array([0.7, 0.3])]
+    found = model_system(cp.Problem(cp.Minimize(0), rows)).stated
+    sides = [row.right for k in range(found.m) if (row := found.row(k)) is not None]
+    assert sides == [Fraction(1, 5), Fraction(-2, 5), Fraction(3, 5), Fraction(1, 5)]
+    assert nv.explain(cp.Problem(cp.Minimize(0), rows)).kind == "feasible"
+
+
+def test_a_certificate_is_checked_against_the_model_itself() -> None:
+    model = pulp_model()
+    model += next(x for x in model.variables() if x.name == "bread") >= 50, "feast"
+    proof: Any = nv.explain(model).certificate
+    fewest: Any = nv.relax(model).certificate
+    claim = nv.verify(proof, model)
+    assert claim.startswith("Infeasible: ")
+    assert nv.verify(fewest, model).startswith("At least 1 of the rows")
+    assert nv.verify(proof, model_system(model)) == claim
+    with pytest.raises(nv.CertificateError, match="another system"):
+        nv.verify(proof, pulp_model())
+    with pytest.raises(TypeError, match="c_eq cannot be used with a model"):
+        nv.verify(proof, model, c_eq=[1.0])
+
+
+def test_a_certificate_is_checked_against_parts_by_name() -> None:
+    given: dict[str, Any] = {"A": [[1.0], [-1.0]], "c": [0.0, -1.0], "lower": -5}
+    proof: Any = nv.solve(**given).certificate
+    assert nv.verify(proof, **given) == nv.verify(proof, given["A"], c=given["c"], lower=-5)
+
+
+def test_a_feasible_explanation_has_no_gaps_in_its_sentence() -> None:
+    texts = [text for _, text in nv.explain(pulp_model()).lines()]
+    assert texts[-1].startswith("Relaxation feasible")
+    assert not any("  " in text or "\n" in text for text in texts)
+
+
 def sos(model: Any) -> Any:
     model.sos1["pick"] = {model.variables()[0]: 1, model.variables()[1]: 2}
     return model

@@ -39,12 +39,10 @@ from novikoff import sentences
 from novikoff.errors import CertificateError
 from novikoff.proofs import exact
 from novikoff.proofs.dependence import Dependence, check_contradiction, check_dependence
-from novikoff.proofs.error_bound import ErrorBound
 from novikoff.proofs.exact import Block, Numbers, Vector
 from novikoff.proofs.proof_data import DataReading, SideLabel
 from novikoff.proofs.proof_text import Proof
 from novikoff.proofs.remote import RemoteRows
-from novikoff.proofs.system_certificate import SystemProof
 
 Kind: TypeAlias = Literal["separable", "quasi-separable", "inseparable", "not separable"]
 
@@ -211,67 +209,6 @@ rows or labels differ from those it is about (another SHA-256 digest).
             among = range(self.n)
         extra = dict(zip(claim.rows, claim.multipliers, strict=True))
         return {row: 1 + extra.get(row, Fraction(0)) for row in among}
-
-
-def verify(
-    certificate: Certificate | ErrorBound | SystemProof,
-    X: object,
-    y: object = None,
-    sample_weight: npt.ArrayLike | None = None,
-    **system: object,
-) -> str:
-    """Check a certificate against the data that it is about, in exact arithmetic.
-
-    Parameters
-    ----------
-    certificate : Certificate, ErrorBound, SystemCertificate or RelaxationCertificate
-        The proof.
-    X, y
-        The rows and labels; for a system of inequalities, A and c.
-    sample_weight : array of shape (n,), optional
-        The cost of a mistake on each row, for an ErrorBound about costs.
-    **system
-        The other parts of a system of inequalities: A_eq, c_eq, lower, upper, strict.
-
-    Returns
-    -------
-    str
-        The proved claim, with its hypotheses and numbers.
-
-    Raises
-    ------
-    CertificateError
-        If the data differs from that of the certificate, or a claim is false. The message names
-        the claim.
-
-    See Also
-    --------
-    separate : Decide separability; the verdict has a certificate.
-    Pocket : Find a rule with few mistakes; it has a certificate of a lower bound.
-    solve : Solve inequalities; the solution has a certificate.
-
-    Examples
-    --------
-    >>> import novikoff as nv
-    >>> verdict = nv.separate([[1.0], [2.0], [4.0]], ["low", "low", "high"])
-    >>> checked = nv.verify(verdict.certificate, [[1.0], [2.0], [4.0]], ["low", "low", "high"])
-    >>> checked.partition(". ")[0]
-    "Separable (complete separation): a hyperplane with a bias separates 'low' from 'high', in 3 \
-rows of 1 column"
-    """
-    if isinstance(certificate, SystemProof):
-        certificate.verify(X, y, **system)
-    elif isinstance(certificate, Certificate):
-        certificate.verify(X, y)
-    elif isinstance(certificate, ErrorBound):
-        certificate.verify(X, y, sample_weight)
-    else:
-        raise TypeError(
-            "verify() checks one Certificate, ErrorBound, SystemCertificate or "
-            f"RelaxationCertificate, not {type(certificate).__name__}; from_json() makes a "
-            "certificate from text."
-        )
-    return certificate.claim()
 
 
 def integer_mistake_bound(radius: float, gamma: float) -> int | None:

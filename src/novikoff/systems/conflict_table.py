@@ -145,7 +145,7 @@ def _changes(conflict: ConflictSum) -> Iterator[tuple[str, str]]:
     """
     columns = conflict.named, conflict.rows, conflict.new_sides
     changes = [
-        f"{named.name}: {exact_number(row.right)} → {exact_number(new)}"
+        f"{named.name}: {pretty(f'{exact_number(row.right)} → {exact_number(new)}')}"
         for named, row, new in zip(*columns, strict=True)
         if not named.kept and not (named.kind in ("lower", "upper") and row.right == 0)
     ]
@@ -154,7 +154,7 @@ def _changes(conflict: ConflictSum) -> Iterator[tuple[str, str]]:
     advice = "to end this conflict, change one of these numbers, at least as far as shown"
     yield "way out", advice
     for change in changes[:_MAX_CHANGES]:
-        yield "", pretty(change)
+        yield "", change
     if len(changes) > _MAX_CHANGES:
         yield "", f"… or one of {len(changes) - _MAX_CHANGES:,} others"
 

@@ -78,7 +78,7 @@ class Explanation:
         for note in self.notes:
             yield "", note
         if self.kind != "infeasible":
-            yield "verdict", str(self.solution)
+            yield "verdict", self.solution.sentence
             return
         count = len(self.conflict)
         these = "this row" if count == 1 else "these rows"

@@ -185,8 +185,8 @@ class Relaxation:
         yield "relaxation", self._sentence()
         shown = self.rows[: 3 * _MAX_NAMED]
         for row in shown:
-            what = f"{exact_number(row.old_side)} → {exact_number(row.new_side)}"
-            yield "", pretty(f"{row.name}: {what}")
+            what = pretty(f"{exact_number(row.old_side)} → {exact_number(row.new_side)}")
+            yield "", f"{row.name}: {what}"
         if len(self.rows) > len(shown):
             yield "", f"… and {len(self.rows) - len(shown):,} more"
         if self._is_fractional:

@@ -331,11 +331,11 @@ class Solution:
         return largest_violation(self.system, w)
 
     def __repr__(self) -> str:
-        return wrapped(f"<Solution: {self._sentence()}>")
+        return wrapped(f"<Solution: {self.sentence}>")
 
     def _repr_html_(self) -> str:
         """The answer as a table, for notebooks: the point, or the rows of the conflict."""
-        rows = [("answer", self._sentence())]
+        rows = [("answer", self.sentence)]
         if self.kind == "infeasible":
             rows += [(row.name, f"multiplier λ = {row.multiplier}") for row in self.conflict]
         elif self.w is not None:
@@ -348,15 +348,16 @@ class Solution:
         return html_table([*rows, ("", f"and {n_hidden:,} more")] if n_hidden > 0 else rows)
 
     def __str__(self) -> str:
-        return wrapped(self._sentence())
+        return wrapped(self.sentence)
 
     def _closeness(self) -> str:
         """What is said if the system is infeasible by less than the tolerances of solvers."""
         by = self.least_violation
         return f" {tolerance_sentence(by)}" if by is not None and by <= SOLVER_TOLERANCE else ""
 
-    def _sentence(self) -> str:
-        """The answer in one sentence."""
+    @property
+    def sentence(self) -> str:
+        """The answer in words, without line breaks."""
         n = self.system.homogenising_row
         rows = "1 row" if n == 1 else f"{n:,} rows"
         if self.kind == "infeasible":
