@@ -145,15 +145,33 @@ class ModelBuilder:
         nonzero = {j: value for j, value in terms.items() if value}
         self._rows.append(Constraint(name, nonzero, relation, right))
 
-    def add_range(
-        self, name: str, terms: Mapping[int, Fraction], least: Fraction, most: Fraction
+    def add_sides(
+        self,
+        name: str,
+        terms: Mapping[int, Fraction],
+        least: Fraction | None,
+        most: Fraction | None,
     ) -> None:
-        """Add least ≤ row ≤ most as two rows with the same name, or as one row with =."""
-        if least == most:
+        """Add least ≤ row ≤ most as two rows with the same name, or as one row with =.
+
+        A side that is None does not exist, nor one of 1e20 and more, which counts as infinite.
+        """
+        if least is not None and least == most:
             self.add(name, terms, "=", least)
-        else:
-            self.add(name, terms, ">=", least)
-            self.add(name, terms, "<=", most)
+            return
+        sides: list[tuple[Relation, Fraction | None]] = [(">=", least), ("<=", most)]
+        for relation, side in sides:
+            if side is None:
+                continue
+            if abs(side) < NO_BOUND:
+                self.add(name, terms, relation, side)
+            elif (relation == "<=") == (side > 0):
+                self._huge[name] = None
+            else:
+                raise FileLine(self.source, self._lines.get(name, 0)).error(
+                    f"row {quoted(name)} is {relation} {float(side):g}, which counts as infinite: "
+                    "no point satisfies it."
+                )
 
     def bound(
         self, name: str, relation: Relation, value: Fraction | float, place: FileLine
@@ -205,13 +223,7 @@ class ModelBuilder:
                 raise DataError(f"{self.source}: a side of row {quoted(name)} is NaN.")
             absent = value is None or float(value) == end
             sides.append(None if absent else as_written(value, f"a side of row {quoted(name)}"))
-        low, high = sides
-        if low is not None and high is not None:
-            self.add_range(name, terms, low, high)
-        elif low is not None:
-            self.add(name, terms, ">=", low)
-        elif high is not None:
-            self.add(name, terms, "<=", high)
+        self.add_sides(name, terms, *sides)
 
     def free(self, name: str, place: FileLine) -> None:
         """Declare that a variable has no bounds."""
@@ -252,22 +264,25 @@ class ModelBuilder:
     ) -> SystemModel:
         """The finished model.
 
-        An upper bound below 0 without an explicit lower bound is rejected, because programs
-        disagree about its meaning.
+        Programs disagree about an upper bound below 0 without a lower bound. As in HiGHS, the lower
+        bound is the default one, so that the two contradict each other; a note says so.
         """
         limits: dict[str, list[Fraction | None]] = {
             "lower": [self._default_lower] * len(self.variables),
             "upper": [None] * len(self.variables),
         }
         names = [*self.variables]
-        for (index, side), (value, line) in self.bounds.items():
+        below_zero: list[str] = []
+        for (index, side), (value, _) in self.bounds.items():
             limits[side][index] = value
             unsaid = side == "upper" and (index, "lower") not in self.bounds
             if unsaid and self._default_lower is not None and value is not None and value < 0:
-                raise FileLine(self.source, line).error(
-                    f"the upper bound of {quoted(names[index])} is negative and its lower bound is "
-                    "missing: some programs use 0, some −∞; write the lower bound too."
-                )
+                below_zero.append(names[index])
+        if below_zero:
+            self.notes.append(
+                f"upper bounds below 0 without a lower bound ({listed(below_zero)}): the lower "
+                "bound is 0, as in HiGHS, so that no point satisfies both; some programs use −∞"
+            )
         if self.integers:
             whole = counted(len(self.integers), "integer variable")
             self.notes.append(
@@ -275,7 +290,10 @@ class ModelBuilder:
                 "relaxation is infeasible, so is the problem in whole numbers, but not conversely"
             )
         if self._huge:
-            self.notes.append(f"bounds of 1e20 and more count as infinite: {listed([*self._huge])}")
+            self.notes.append(
+                "bounds and right sides of 1e20 and more count as infinite: "
+                f"{listed([*self._huge])}"
+            )
         model = LinearSystem(
             tuple(names),
             tuple(self._rows),

@@ -126,7 +126,7 @@ class _LpParser:
         self.previous = self.next = next(tokens)
         self.after = next(tokens, self.next)
         self.objective: Sum = {}, Fraction(0)
-        self.maximise = False
+        self.maximise = self.in_objective = self.is_quadratic = False
 
     @property
     def place(self) -> FileLine:
@@ -171,8 +171,11 @@ class _LpParser:
     def begin_objective(self) -> None:
         self.maximise = self.take().text.lower().startswith("max")
         self.label()
-        if self.next.kind in ("sign", "number", "name"):
-            self.objective = self.sum()
+        if self.next.kind in ("sign", "number", "name") or self.next.text == "[":
+            self.in_objective = True
+            objective = self.sum()
+            self.in_objective = False
+            self.objective = ({}, Fraction(0)) if self.is_quadratic else objective
 
     def label(self) -> str:
         """The name before a colon, or an empty string."""
@@ -189,7 +192,7 @@ class _LpParser:
         terms, constant = self.sum()
         relation = self.relation()
         if self.any_term:
-            self.builder.add(name, terms, relation, self.right() - constant)
+            self.add(name, terms, relation, self.right() - constant)
         else:
             least, (terms, constant) = constant, self.sum()
             if not self.any_term:
@@ -200,10 +203,17 @@ class _LpParser:
                 self.take()
                 ends = least - constant, self.right() - constant
                 low, high = ends if relation == "<=" else ends[::-1]
-                self.builder.add_range(name, terms, low, high)
+                self.builder.add_sides(name, terms, low, high)
             else:
-                self.builder.add(name, terms, _FLIPPED[relation], least - constant)
+                self.add(name, terms, _FLIPPED[relation], least - constant)
         self.end_of_line("a row")
+
+    def add(
+        self, name: str, terms: dict[int, Fraction], relation: Relation, right: Fraction
+    ) -> None:
+        """Add a row with a single sign."""
+        low = None if relation == "<=" else right
+        self.builder.add_sides(name, terms, low, None if relation == ">=" else right)
 
     def sum(self) -> Sum:
         """Terms and constants with signs between them."""
@@ -222,9 +232,20 @@ class _LpParser:
                 self.any_term = True
             elif numbered:
                 constant += factor
+            elif self.next.text == "[":
+                self.quadratic()
             else:
                 raise self.error("a number or a variable is expected")
         return terms, constant
+
+    def quadratic(self) -> None:
+        """Leave out a quadratic objective, which does not change the solutions; reject a row."""
+        if not self.in_objective:
+            raise self.place.error("quadratic terms are not supported: rows must be linear.")
+        while self.next.kind not in _SECTIONS:
+            self.take()
+        self.is_quadratic = True
+        self.builder.notes.append("the objective is quadratic, and is left out")
 
     def sign(self) -> int:
         sign = 1

@@ -25,7 +25,7 @@ from novikoff.systems.files.builder import (
 )
 from novikoff.systems.system_model import SystemModel
 
-_MPS_RELATIONS: Final[dict[str, Relation]] = {"L": "<=", "G": ">=", "E": "="}
+_KINDS: Final = ("N", "L", "G", "E")
 _FIXED_COLUMNS: Final = ((1, 3), (4, 12), (14, 22), (24, 36), (39, 47), (49, 61))
 _BOUNDS: Final[dict[str, Relation]] = {"UP": "<=", "UI": "<=", "LO": ">=", "LI": ">=", "FX": "="}
 _VALUELESS: Final = ("FR", "MI", "PL", "BV")
@@ -126,7 +126,7 @@ class _MpsParser:
         self.maximise = word.startswith("MAX")
 
     def _row(self, fields: list[str]) -> None:
-        if len(fields) != 2 or fields[0].upper() not in ("N", *_MPS_RELATIONS):
+        if len(fields) != 2 or fields[0].upper() not in _KINDS:
             raise self.place.error("a row is N, L, G or E and one name.")
         kind, name = fields[0].upper(), self.builder.name_row(fields[1], self.place)
         self.kinds[name], self.terms[name] = kind, {}
@@ -181,7 +181,8 @@ class _MpsParser:
         kind, *rest = fields or [""]
         kind = kind.upper()
         if kind not in (*_BOUNDS, *_VALUELESS):
-            raise self.place.error(f"{quoted(kind)} is not a supported kind of bound.")
+            semi = " (semi-continuous)" if kind == "SC" else ""
+            raise self.place.error(f"{quoted(kind)}{semi} is not a supported kind of bound.")
         if len(rest) != 3 and not (len(rest) == 2 and kind in _VALUELESS):
             raise self.place.error(
                 f"the bound {kind} has {counted(len(rest), 'field')} after it; a vector's name, a "
@@ -236,12 +237,13 @@ class _MpsParser:
             reach = self.range.get(name)
             if kind == "N":
                 continue
-            if reach is None:
-                self.builder.add(name, terms, _MPS_RELATIONS[kind], right)
-            elif kind == "G" or (kind == "E" and reach > 0):
-                self.builder.add_range(name, terms, right, right + abs(reach))
-            else:
-                self.builder.add_range(name, terms, right - abs(reach), right)
+            low = None if kind == "L" else right
+            high = None if kind == "G" else right
+            if reach is not None and (kind == "G" or (kind == "E" and reach > 0)):
+                high = right + abs(reach)
+            elif reach is not None:
+                low = right - abs(reach)
+            self.builder.add_sides(name, terms, low, high)
         goal = free[0] if free else None
         return self.builder.build(
             "mps",
