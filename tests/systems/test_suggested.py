@@ -17,7 +17,14 @@ from novikoff.core.stops import Limits
 from novikoff.geometry.passes import OutOfTimeError
 from novikoff.geometry.sparse_solve import solve_sparse
 from novikoff.geometry.suggestion import FloatOptimum, NoOptimum, suggested_optimum
-from novikoff.systems import linear_program, suggested
+from novikoff.systems import (
+    float_program,
+    linear_program,
+    suggested,
+    suggested_conflicts,
+    suggested_interior,
+    suggested_points,
+)
 from novikoff.systems.conflicts import infeasible_solution
 from novikoff.systems.engine import (
     Conflict,
@@ -28,7 +35,7 @@ from novikoff.systems.engine import (
 )
 from novikoff.systems.solve import solve_system
 from novikoff.systems.statement import stated_arrays
-from novikoff.systems.suggested import suggested_decision, suggested_interior
+from novikoff.systems.suggested import suggested_decision
 from novikoff.systems.system import System, system_of
 from tests.limits import interrupted, questions
 
@@ -176,7 +183,8 @@ def test_a_solver_that_lies_changes_no_answer(
             return NoOptimum(True)
         return LIES[lie](len(costs), rng)
 
-    monkeypatch.setattr(suggested, "suggested_optimum", liar)
+    for module in (float_program, suggested_conflicts, suggested_points, suggested_interior):
+        monkeypatch.setattr(module, "suggested_optimum", liar)
     for seed in range(12):
         system, feasible = decided(family, seed)
         answer = solve_system(system, Limits())
@@ -208,7 +216,11 @@ def test_implicit_equalities_are_those_of_the_projection(family: str) -> None:
         given = sparse_system(family, seed)
         system = system_of(stated_arrays(**given))
         answer = solve_system(system, Limits())
-        found = suggested_interior(system, Limits()) if answer.kind == "feasible" else None
+        found = (
+            suggested_interior.suggested_interior(system, Limits())
+            if answer.kind == "feasible"
+            else None
+        )
         if found is None:
             continue
         n_proved += 1
@@ -263,6 +275,28 @@ def test_a_suggested_optimum_is_that_of_newtons_method(
     assert n_proved >= 1
 
 
+@pytest.mark.usefixtures("always")
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_rows_of_the_largest_violation_have_a_conflict(
+    family: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in a system that is too large for the program of Gleeson and Ryan."""
+    monkeypatch.setattr(suggested_conflicts, "_MAX_COLUMNS", 0)
+    for seed in range(20):
+        system, feasible = decided(family, seed)
+        assert_true(system, suggested_decision(system, Limits()))
+        assert solve_system(system, Limits()).kind == ("feasible" if feasible else "infeasible")
+
+
+def test_equalities_that_contradict_each_other_are_found_in_a_large_system() -> None:
+    n = 3000
+    ring = sp.eye_array(n) - sp.eye_array(n, k=1) - sp.eye_array(n, k=1 - n)
+    answer = nv.solve(
+        -sp.eye_array(n, format="csr"), np.zeros(n), A_eq=sp.csr_array(ring), c_eq=np.ones(n)
+    )
+    assert (answer.kind, len(answer.conflict)) == ("infeasible", n)
+
+
 def test_trivial_conflicts_are_found_first() -> None:
     """A row that contradicts the bounds of its variables has no other rows beside it."""
     given: dict[str, Any] = {
@@ -290,8 +324,9 @@ def test_an_undecided_answer_names_the_suspected_conflict(
     def too_late(*_: Any, **__: Any) -> None:
         raise OutOfTimeError
 
-    monkeypatch.setattr(suggested, "proved_conflict", too_late)
-    monkeypatch.setattr(suggested, "point_or_conflict", too_late)
+    monkeypatch.setattr(suggested_conflicts, "proved_conflict", too_late)
+    for module in (suggested, suggested_conflicts):
+        monkeypatch.setattr(module, "point_or_conflict", too_late)
     answer = nv.solve([[1.0, 1.0], [-1.0, 0.0], [0.0, -1.0]], [1.0, -1.0, -1.0])
     assert answer.kind == "undecided"
     assert answer.certificate is None

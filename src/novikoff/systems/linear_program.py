@@ -1,7 +1,7 @@
 """Linear programs, solved exactly.
 
-In a sparse program, a float solver suggests the optimum (`suggested.proved_optimum`). Otherwise the
-value of the objective is found by Newton's method. If the row f·w ≤ z leaves no solution, the
+In a sparse program, a float solver suggests the optimum (`suggested_optimum`). Otherwise the value
+of the objective is found by Newton's method. If the row f·w ≤ z leaves no solution, the
 multipliers λ of the conflict, scaled to 1 on the objective, are a solution of the dual program:
 they prove f·w ≥ −⟨c, λ⟩ > z for every solution w, and −⟨c, λ⟩ is the next z. Each of these values
 belongs to a vertex, so after finitely many steps a point reaches the value.
@@ -31,7 +31,8 @@ from novikoff.systems.files.lp import parse_objective
 from novikoff.systems.solution import NamedRow, Solution, is_whole, named_row, named_rows
 from novikoff.systems.solve import solve_system
 from novikoff.systems.statement import check_vector, stated_system
-from novikoff.systems.suggested import is_for_suggestions, proved_optimum
+from novikoff.systems.suggested import is_for_suggestions
+from novikoff.systems.suggested_optimum import proved_optimum
 from novikoff.systems.system import System, nearest_floats, system_of
 from novikoff.systems.system_model import SystemModel
 

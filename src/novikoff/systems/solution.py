@@ -27,7 +27,7 @@ from novikoff.sentences import (
 )
 from novikoff.systems.distances import largest_violation, signed_radius
 from novikoff.systems.least_squares import least_squares
-from novikoff.systems.suggested import find_relative_interior
+from novikoff.systems.suggested_interior import find_relative_interior
 from novikoff.systems.system import System
 
 # A sentence names at most this many rows or variables.

@@ -39,7 +39,8 @@ from novikoff.systems.files.builder import as_written
 from novikoff.systems.matrices import dense
 from novikoff.systems.solution import INTERRUPTED, Solution, named_row, reason
 from novikoff.systems.statement import check_vector, loosened, stated_system
-from novikoff.systems.suggested import decide, find_relative_interior, is_for_suggestions
+from novikoff.systems.suggested import decide, is_for_suggestions
+from novikoff.systems.suggested_interior import find_relative_interior
 from novikoff.systems.system import System, dehomogenised, nearest_floats, system_of
 
 # A method that the user names may take this share of the time; the rest is for the proof.
