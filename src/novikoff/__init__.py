@@ -64,7 +64,7 @@ _NAMES = {
     "load": "learners.saving",
     "read_system": "systems.files.reading",
     "regret": "learners.regret",
-    "relax": "systems.relaxation",
+    "relax": "systems.relax",
     "save": "learners.saving",
     "separate": "geometry.separability",
     "separate_classes": "geometry.separability",

@@ -43,8 +43,8 @@ from novikoff.systems.explanation import explain as explain
 from novikoff.systems.files.reading import read_system as read_system
 from novikoff.systems.linear_program import Optimum as Optimum
 from novikoff.systems.linear_program import linear_program as linear_program
+from novikoff.systems.relax import relax as relax
 from novikoff.systems.relaxation import Relaxation as Relaxation
-from novikoff.systems.relaxation import relax as relax
 from novikoff.systems.solution import Solution as Solution
 from novikoff.systems.solve import solve as solve
 from novikoff.systems.system_model import SystemModel as SystemModel

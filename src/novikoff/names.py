@@ -43,7 +43,7 @@ SYSTEM_FORMATS: Final = {
 ORDERED_FAMILIES: Final = ("cumulative", "adjacent", "sequential")
 # The solutions that `novikoff.systems.solve` finds.
 POINTS: Final = ("any", "nearest", "interior", "chebyshev")
-# What `novikoff.systems.relaxation` minimises.
+# What `novikoff.relax` minimises.
 RELAXATIONS: Final = ("rows", "total", "max")
 # The text of a conflict shows this many of its rows, unless it is asked for more.
 ROWS_SHOWN: Final = 24

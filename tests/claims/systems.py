@@ -18,7 +18,7 @@ import pytest
 import novikoff as nv
 from novikoff.core.stops import Limits
 from novikoff.proofs.system_statement import Constraint, LinearSystem
-from novikoff.systems.relaxation import relax_system
+from novikoff.systems.relax import relax_system
 from novikoff.systems.solution import NamedRow
 from tests.claims.oracles import at_least, reduced, root
 from tests.claims.problems import SYSTEMS, System, exactly, system

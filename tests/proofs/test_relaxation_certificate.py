@@ -185,7 +185,7 @@ def test_a_text_with_impossible_fields_is_rejected(
 def test_with_a_tolerance_nothing_has_a_certificate() -> None:
     """The rows of a loosened system are not those that the user can verify."""
     from novikoff.core.stops import Limits
-    from novikoff.systems.relaxation import relax_system
+    from novikoff.systems.relax import relax_system
     from novikoff.systems.statement import loosened, stated_system
 
     stated = loosened(stated_system(**GIVEN), F(1, 10))

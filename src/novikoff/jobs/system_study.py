@@ -17,7 +17,8 @@ from novikoff.systems.conflicts import Conflicts, conflicts_of
 from novikoff.systems.explanation import solve_blaming
 from novikoff.systems.files.reading import read_system
 from novikoff.systems.linear_program import Optimum, optimise, with_objective
-from novikoff.systems.relaxation import Relaxation, relax_system
+from novikoff.systems.relax import relax_system
+from novikoff.systems.relaxation import Relaxation
 from novikoff.systems.solution import INTERRUPTED, Solution, is_whole
 from novikoff.systems.solve import check_tolerance, solve_system
 from novikoff.systems.statement import keep_rows, loosened

@@ -66,7 +66,10 @@ class Radius:
 class SystemProof(Proof):
     """The base of proofs about a system of inequalities, with its two ways to be checked."""
 
-    @abstractmethod
+    n: int
+    d: int
+    sha256: str
+
     def check(self, stated: Statement) -> None:
         """Check every claim against a statement; return None if all hold.
 
@@ -80,6 +83,12 @@ class SystemProof(Proof):
         CertificateError
             If the system differs from that of the certificate, or a claim is false.
         """
+        check_same_system(stated, self.n, self.d, self.sha256)
+        self._check_claims(stated)
+
+    @abstractmethod
+    def _check_claims(self, stated: Statement) -> None:
+        """Raise CertificateError if a claim about the rows is false."""
 
     def verify(
         self,
@@ -182,19 +191,7 @@ class SystemCertificate(SystemProof):
     implicit: Multipliers | None = None
     radius: Radius | None = None
 
-    def check(self, stated: Statement) -> None:
-        """Check every claim against a statement; return None if all hold.
-
-        Parameters
-        ----------
-        stated : Statement
-            The system, for instance one that was read from a file.
-
-        Raises
-        ------
-        CertificateError
-            If the system differs from that of the certificate, or a claim is false.
-        """
+    def _check_claims(self, stated: Statement) -> None:
         _check_system(self, stated)
 
     def claim(self) -> str:
@@ -225,7 +222,6 @@ class SystemCertificate(SystemProof):
 
 def _check_system(proof: SystemCertificate, stated: Statement) -> None:
     """Check every claim of a certificate against the rows."""
-    check_same_system(stated, proof.n, proof.d, proof.sha256)
     if proof.answer == "feasible":
         if proof.point is None or proof.conflict is not None:
             raise CertificateError("A point, and no conflict, shows that a system is feasible.")

@@ -36,6 +36,8 @@ from novikoff.geometry.passes import check_time
 from novikoff.geometry.sparse_solve import solve_sparse
 from novikoff.geometry.suggestion import FloatOptimum, suggested_optimum
 from novikoff.proofs import exact
+from novikoff.proofs.system_statement import LinearSystem, Statement
+from novikoff.systems.linear_program import optimise
 from novikoff.systems.matrices import dense, scaled
 from novikoff.systems.system import System, split_equalities
 
@@ -102,6 +104,50 @@ def least_violation(
         if best is not None and bound == best[0]:
             break
     return None if best is None else LeastViolation(bound, *best, proof)
+
+
+def exact_least_violation(
+    stated: Statement, weights: dict[int, Fraction], by: Literal["total", "max"], limits: Limits
+) -> LeastViolation | None:
+    """The least violation by an exact linear program with a variable for each violation."""
+    p = stated.d
+    rows, names = [], [*map(str, stated.variables)]
+    of_row: list[tuple[int, int]] = []  # the stated row of each row, and the sign of its λ
+    terms: dict[int, Fraction] = {} if by == "total" else {p: Fraction(1)}
+    n_extra = 0 if by == "total" else 1
+    for number in range(stated.n):
+        row = stated.row(number)
+        if row is None:
+            continue
+        weak = row._replace(relation={"<": "<=", ">": ">="}.get(row.relation, row.relation))  # type: ignore[arg-type]
+        if number not in weights:
+            rows.append(weak)
+            of_row.append((number, 1))
+            continue
+        for relation in ("<=", ">=") if row.relation == "=" else (weak.relation,):
+            sign = 1 if relation == ">=" else -1
+            if by == "total":
+                extra, share = p + n_extra, Fraction(1)
+                terms[extra] = weights[number]
+                n_extra += 1
+            else:
+                extra, share = p, 1 / weights[number]
+            rows.append(weak._replace(terms={**row.terms, extra: sign * share}, relation=relation))
+            of_row.append((number, -1 if row.relation == "=" and relation == ">=" else 1))
+    names += [f"violation {k}" for k in range(n_extra)]
+    lower = (None,) * p + (Fraction(0),) * n_extra
+    program = LinearSystem(tuple(names), tuple(rows), lower, (None,) * len(names), terms)
+    best = optimise(program, limits)
+    if best.kind != "optimal" or best.exact_value is None or best.exact_w is None:
+        return None
+    multipliers = dict[int, Fraction]()
+    for dual in best.dual:
+        if dual.kind in ("row", "eq"):  # the others are the bounds v ≥ 0 of violations
+            number, sign = of_row[dual.index]
+            value = multipliers.get(number, Fraction(0)) + sign * dual.multiplier
+            multipliers[number] = value
+    used = {number: value for number, value in multipliers.items() if value}
+    return LeastViolation(best.exact_value, best.exact_value, best.exact_w[:p], used)
 
 
 class _Elastic:

@@ -152,34 +152,22 @@ def loosened(stated: LinearSystem | Arrays, tolerance: Fraction) -> LinearSystem
 
 
 def stated_system(
-    A: Any,
-    c: Any = None,
-    *,
-    A_eq: Any = None,
-    c_eq: Any = None,
-    lower: Any = None,
-    upper: Any = None,
-    strict: Any = False,
-    names: Sequence[str] | None = None,
-    equality_names: Sequence[str] | None = None,
-    variables: Sequence[str] | None = None,
-    keep: Any = None,
+    A: Any, c: Any = None, *, keep: Any = None, strict: Any = False, **parts: Any
 ) -> LinearSystem | Arrays:
-    """The statement of arrays, of a `SystemModel`, or of a model of another package."""
+    """The statement of arrays, of a `SystemModel`, or of a model of another package.
+
+    The parts are those of `stated_arrays`; a model has its own.
+    """
     if isinstance(A, str | PathLike):
         name = str(A)
         raise ValueError(
             f"A is the text {name!r}: if this is a file, give nv.read_system({name!r}) instead."
         )
     if not isinstance(A, SystemModel) and package_of(A) is None:
-        stated: LinearSystem | Arrays = stated_arrays(
-            A, c, A_eq, c_eq, lower, upper, strict, names, equality_names, variables
-        )
+        stated: LinearSystem | Arrays = stated_arrays(A, c, strict=strict, **parts)
     else:
-        parts = [("c", c), ("A_eq", A_eq), ("c_eq", c_eq), ("lower", lower), ("upper", upper)]
-        parts += [("names", names), ("equality_names", equality_names), ("variables", variables)]
-        parts.append(("strict", None if strict is False else strict))
-        given = [name for name, value in parts if value is not None]
+        named = {"c": c, **parts, "strict": None if strict is False else strict}
+        given = [name for name, value in named.items() if value is not None]
         if given:
             raise ValueError(f"{given[0]} cannot be used with a model, which has its own.")
         stated = (A if isinstance(A, SystemModel) else model_system(A)).stated

@@ -1,4 +1,4 @@
-"""Points and conflicts that a float solver suggests, proved in exact arithmetic (D3).
+"""Points and conflicts that a float solver suggests, proved in exact arithmetic.
 
 HiGHS says in floats whether a sparse system has a solution. Its answer is not believed; it is used.
 If the system seems feasible, a point near a vertex is proved to satisfy every row

@@ -1,4 +1,19 @@
-"""Conflicts that a float solver suggests, proved in exact arithmetic (D3)."""
+"""Conflicts that a float solver suggests, proved in exact arithmetic.
+
+A vertex of the program of Gleeson and Ryan, min Σ λ_i subject to Σ λ_i a_i = 0, ⟨c, λ⟩ = −1, λ ≥ 0,
+has multipliers on an irreducible infeasible subset (IIS). The exact multipliers of these rows are
+the only solution of Σ λ_i a_i = 0 up to a factor. That there is no other solution shows that no
+fewer of the rows contradict each other. In a large system, the rows are first reduced to those with
+a dual variable in the program of the least largest violation, min t subject to ⟨a_i, w⟩ − t ≤ c_i,
+t ≥ 0, in which equalities and bounds hold: the program of Gleeson and Ryan is slow there.
+
+References
+----------
+Gleeson, J. and Ryan, J. (1990). Identifying minimally infeasible subsystems of inequalities. *ORSA
+Journal on Computing* 2(1), 61-63.
+
+Chinneck, J. W. (2008). *Feasibility and Infeasibility in Optimization*, chapter 6. Springer.
+"""
 
 from __future__ import annotations
 

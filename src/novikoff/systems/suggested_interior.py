@@ -1,4 +1,10 @@
-"""Relative interiors and implicit equalities that a float solver suggests, proved (D3)."""
+"""Relative interiors and implicit equalities that a float solver suggests, proved.
+
+References
+----------
+Freund, R. M., Roundy, R. and Todd, M. J. (1985). Identifying the set of always-active constraints
+in a system of linear inequalities by a single linear program. *Sloan Working Paper* 1674-85.
+"""
 
 from __future__ import annotations
 

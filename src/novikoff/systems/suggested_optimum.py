@@ -1,4 +1,4 @@
-"""Optima that a float solver suggests, proved in exact arithmetic (D6)."""
+"""Optima that a float solver suggests, proved in exact arithmetic."""
 
 from __future__ import annotations
 

@@ -1,4 +1,15 @@
-"""Points that a float solver suggests, proved in exact arithmetic (D3)."""
+"""Points that a float solver suggests, proved in exact arithmetic.
+
+Without equalities, a vertex of slightly tighter rows usually satisfies every row, also when its
+coordinates are rounded. Otherwise a vertex of HiGHS meets some rows with equality. These equations
+are solved in rational numbers, and the point is returned if it satisfies every row, exactly. If the
+point does not, a point with as much slack as possible on all inequalities is tried in the same way.
+
+References
+----------
+Applegate, D. L., Cook, W., Dash, S. and Espinoza, D. G. (2007). Exact solutions to linear
+programming problems. *Operations Research Letters* 35(6), 693-699.
+"""
 
 from __future__ import annotations
 
