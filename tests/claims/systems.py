@@ -71,7 +71,8 @@ def is_feasible(rows: dict[tuple[str, int], Constraint], p: int) -> bool:
 @claim(
     system,
     covers=["solve", "Solution", "Solution.kind", "Solution.w", "Solution.exact_w",
-            "Solution.needs_exact_w", "Solution.violation", "Solution.point_found"],
+            "Solution.needs_exact_w", "Solution.violation", "Solution.point_found",
+            "Solution.sentence"],
     sentences=["{}, proved: {}"],
     problems=200,
 )  # fmt: skip
@@ -92,6 +93,7 @@ def feasible(problem: System) -> None:
     assert answer.needs_exact_w or all(holds(row, floats) for row in rows.values())
     assert answer.needs_exact_w or answer.violation == 0.0
     said = " ".join(str(answer).split())
+    assert said == answer.sentence
     exactly_so = ", exactly" if answer.needs_exact_w else ""
     assert re.match(rf"Feasible, proved: the point .* satisfies every row{exactly_so}\.", said)
 
@@ -510,7 +512,7 @@ def optimum(problem: System) -> None:
     covers=["SystemCertificate", "SystemCertificate.answer", "SystemCertificate.point",
             "SystemCertificate.conflict", "SystemCertificate.irreducible",
             "SystemCertificate.implicit", "SystemCertificate.radius",
-            "SystemCertificate.witnesses", "SystemCertificate.claim", "SystemCertificate.check",
+            "SystemCertificate.witnesses", "SystemCertificate.claim",
             "Solution.certificate"],
     sentences=["no fewer of them do", "every point is at least {} away from a row",
                "at least {}", "at most {}"],
@@ -773,7 +775,7 @@ def least_violation(problem: System) -> None:
             "RelaxationCertificate.conflicts", "RelaxationCertificate.branches",
             "RelaxationCertificate.multipliers", "RelaxationCertificate.kept",
             "RelaxationCertificate.weights", "RelaxationCertificate.claim",
-            "RelaxationCertificate.check", "Relaxation.certificate"],
+            "Relaxation.certificate"],
     sentences=["At least {} of the rows", "Rows of total weight at least {}",
                "none by more than {}"],
     problems=80,
