@@ -275,7 +275,7 @@ def test_a_suggested_optimum_is_that_of_newtons_method(
     assert n_proved >= 1
 
 
-@pytest.mark.usefixtures("always")
+@pytest.mark.usefixtures("float_solver_first")
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_rows_of_the_largest_violation_have_a_conflict(
     family: str, monkeypatch: pytest.MonkeyPatch
