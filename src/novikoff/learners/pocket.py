@@ -63,6 +63,10 @@ class Pocket(LinearLearner):
     descent on the number of mistakes from the best of them. Finally it searches for contradictions
     among the rows, which prove a lower bound on the mistakes of every hyperplane.
 
+    A row whose sign may be wrong by rounding counts as misclassified. If rows differ by about 2⁻⁵⁰
+    of their entries, `separate` may find a hyperplane in exact arithmetic where the result makes
+    mistakes.
+
     Parameters
     ----------
     strategy : "ratchet", "run_length" or "textbook"
