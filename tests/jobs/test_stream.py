@@ -288,3 +288,13 @@ def test_parquet_and_arrays_are_streams_too(name: str, tmp_path: Path) -> None:
     *_, last = stream(tmp_path / name, other)
     assert last == wanted
     assert_same(one, other)
+
+
+def test_labels_are_read_as_text_on_request(tmp_path: Path) -> None:
+    path = tmp_path / "large.csv"
+    path.write_text(f"a,y\n1,{2**53 + 1}\n2,{2**53 + 2}\n")
+    with pytest.raises(nv.NovikoffError, match=r"text_labels=True reads all labels as text"):
+        [*stream(path)]
+    learner = nv.Perceptron()
+    assert [record.rows for record in stream(path, learner, text_labels=True)] == [1, 2]
+    assert learner.classes_.tolist() == [str(2**53 + 1), str(2**53 + 2)]

@@ -497,7 +497,7 @@ def test_a_broken_file_is_rejected(
     [
         ("missing.mps", "does not exist"),
         ("folder.mps", "is a directory"),
-        ("model.xyz", "--from"),
+        ("model.xyz", "format is needed"),
     ],
 )
 def test_no_such_file(name: str, part: str, tmp_path: Path) -> None:
@@ -593,10 +593,10 @@ def test_comments_and_names_of_sections_break_nothing() -> None:
 @pytest.mark.parametrize(
     ("name", "part"),
     [
-        ("WithInf.set", "--from"),
+        ("WithInf.set", "format is needed"),
         ("garbage.lp", "line 2"),
         ("garbage.mps", "line 2"),
-        ("model.xyz", "--from"),
+        ("model.xyz", "format is needed"),
         ("nan0.mps", 'line 8: the coefficient of "P1" in row "INCOME" is "nan"'),
         ("nan1.mps", 'line 9: the coefficient of "P2" in row "FINISHNG" is "nan"'),
         ("nan2.mps", 'line 12: the right side of row "ASSEMBLY" is "nan"'),

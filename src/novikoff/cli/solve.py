@@ -15,6 +15,7 @@ from novikoff.cli.exits import Interrupted
 from novikoff.cli.options import Command, add_options, reject
 from novikoff.cli.outputs import exit_with_answer, files_are_written, output_files
 from novikoff.cli.progress import plain_text, print_lines, print_text, showing_progress
+from novikoff.errors import ArgumentError, DataError
 from novikoff.formats import certificate_file
 from novikoff.formats.files import write_files
 from novikoff.names import METHOD_NAMES, POINTS, RELAXATIONS, ROWS_SHOWN, SYSTEM_FORMATS
@@ -178,7 +179,12 @@ def command(file: str, **values: Any) -> None:
         rows=asked.rows,
     )
     with showing_progress() as show:
-        study = study_system(file, options, show)
+        try:
+            study = study_system(file, options, show)
+        except ArgumentError as error:
+            if error.argument != "format":
+                raise
+            raise DataError(f"--from {error.reason}") from None
         interrupted = _was_interrupted(show)
     at_once = asked.format_ == "text" and "report" not in targets
     if at_once:  # the verdict is printed before anything that takes longer

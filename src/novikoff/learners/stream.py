@@ -41,6 +41,7 @@ def stream(
     every: int | None = None,
     options: ReadOptions | None = None,
     hash_bits: int | None = None,
+    text_labels: bool = False,
 ) -> Generator[Progress]:
     """Learn from a stream one row at a time: predict the row, then learn it.
 
@@ -64,6 +65,8 @@ def stream(
         Options for reading a file.
     hash_bits : int, optional
         Hash the names of the features in a file to 2^bits columns.
+    text_labels : bool
+        Read all labels of a file as text, even if they are numbers.
 
     Yields
     ------
@@ -104,7 +107,7 @@ def stream(
         raise TypeError(f"The learner is {_kind(learner)}, but must be a novikoff.Perceptron.")
     run, stops = _run_of(learner, classes), () if every is None else (every,)
     if isinstance(source, str | os.PathLike) or hasattr(source, "read"):
-        reading = StreamOptions(options or ReadOptions(), hash_bits)
+        reading = StreamOptions(options or ReadOptions(), hash_bits, text_labels=text_labels)
         session = StreamSession(cast("str", source), reading, run)
         steps = _learn_file(session, learner, stops)
     else:

@@ -19,7 +19,7 @@ from typing import Any, Final
 import numpy as np
 
 from novikoff.data.messages import listed, printable_name, quoted, readable_errors
-from novikoff.errors import DataError
+from novikoff.errors import ArgumentError, DataError
 from novikoff.names import SYSTEM_FORMATS
 from novikoff.systems.files.csv import csv_system
 from novikoff.systems.files.lp import lp_system
@@ -96,10 +96,9 @@ def _format_of(path: str, name: str) -> str:
     for format, suffixes in SYSTEM_FORMATS.items():
         if suffix in suffixes:
             return format
-    what = "The standard input has no name" if path == "-" else f"{name} has no known ending"
-    raise DataError(
-        f"{what}: files of inequalities end in .csv, .tsv, .mps, .lp or .npz; --from names the "
-        "format of other files."
+    what = "The standard input" if path == "-" else name
+    raise ArgumentError(
+        "format", f"is needed: {what} does not end in .csv, .tsv, .mps, .lp or .npz."
     )
 
 
