@@ -42,7 +42,7 @@ class SeparationOptions:
     outcome : str or None
         The column of the outcome; a format such as svmlight has one without a name.
     formula : str or None
-        The model as a formula, in the place of the outcome and the covariates.
+        The model as a formula, in the place of the covariates, and of the outcome if it has one.
     weights, trials, groups, strata, duration, event, entry : str or None
         The columns of these arguments.
     ties : str
