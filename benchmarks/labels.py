@@ -11,14 +11,16 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.datasets import load_breast_cancer, load_digits
+from sklearn.datasets import load_breast_cancer, load_digits, load_svmlight_file
 
 import novikoff as nv
 
 _SEEDS = 3
+_MUSHROOM = Path(__file__).parent.parent / "tests" / "data" / "real" / "mushroom.svm.gz"
 SHARES = 0.01, 0.02, 0.05
 
 
@@ -32,6 +34,8 @@ def problems() -> Iterator[tuple[str, Any, Any]]:
     for a, b in ((0, 1), (3, 8), (4, 9)):
         rows = (y == a) | (y == b)
         yield f"digits {a} and {b}, 64 columns", X[rows] / 16.0, (y[rows] == b).astype(int)
+    mushroom: Any = load_svmlight_file(str(_MUSHROOM))
+    yield "mushroom, 126 columns", mushroom[0].toarray(), mushroom[1].astype(int)
 
 
 def _logistic() -> Any:
