@@ -2,7 +2,7 @@
    objects, scripts and lists that mention it. */
 var Scorer = {
   score: ([page, title, anchor, description, score]) => {
-    if (/^(generated|gallery)\/|^(bibliography|changelog|items|index|options|api|theorems|systems_methods|howto|reference|explanation|course)$/.test(page))
+    if (/^(generated|gallery)\/|^(bibliography|changelog|items|index|options|api|compare|theorems|systems_methods|howto|reference|explanation|course)$/.test(page))
       return score;
     if (/^(exercises|notes|gradient|generalisation|classes|history)$/.test(page)) return score + 10;
     return score + (/^(howto_|perfect_)/.test(page) ? 24 : 20);
