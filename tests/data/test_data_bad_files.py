@@ -270,7 +270,7 @@ PYTHON_ADVICE: list[tuple[bytes, ReadOptions, str]] = [
 
 
 @pytest.mark.parametrize(
-    ("content", "options", "advice"), PYTHON_ADVICE, ids=lambda x: str(x)[-40:]
+    ("content", "options", "advice"), PYTHON_ADVICE, ids=[advice for *_, advice in PYTHON_ADVICE]
 )
 def test_advice_in_python_names_arguments(
     content: bytes, options: ReadOptions, advice: str
