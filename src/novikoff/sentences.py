@@ -82,15 +82,18 @@ def digits_up(value: float, digits: int = 4) -> str:
 def digits_down(value: float, digits: int = 4) -> str:
     """A lower bound with a few digits, rounded down: the printed number is not above the value.
 
-    >>> digits_down(1.7320508), digits_down(0.25), digits_down(-1.7320508)
-    ('1.732', '0.25', '-1.733')
+    >>> digits_down(1.7320508), digits_down(0.25), digits_down(-1.7320508), digits_down(5e-324)
+    ('1.732', '0.25', '-1.733', '4.940e-324')
     """
     return _with_digits(value, digits, ROUND_DOWN if value > 0.0 else ROUND_UP)
 
 
 def _with_digits(value: float, digits: int, rounding: str) -> str:
-    to = Context(prec=digits, rounding=rounding)
-    return f"{float(to.create_decimal(value)):.{digits}g}".replace("inf", "∞")
+    rounded = Context(prec=digits, rounding=rounding).create_decimal(value)
+    text = f"{float(rounded):.{digits}g}"
+    if math.isfinite(value) and Decimal(text) != rounded:  # below 1e-308 floats have fewer digits
+        return f"{rounded:e}"
+    return text.replace("inf", "∞")
 
 
 def large(bound: int) -> str:

@@ -212,7 +212,7 @@ def cumulative(
 ) -> ModelCone:
     """Ordered classes with P(y ≤ j) = G(θ_j − x·β): proportional odds and the like (Kaufmann 1988).
 
-    G has a log-concave density: logit, probit, cloglog. The thresholds are named "j|j+1".
+    G has a log-concave density: logit, probit, cloglog, loglog. The thresholds are named "j|j+1".
 
     With ``increments``, the parameters are those of statsmodels' OrderedModel. The thresholds come
     last: θ_1, and then the increments θ_j − θ_{j−1}, whose logarithms are the parameters of

@@ -98,9 +98,9 @@ def detect_separation(
         "binomial", "poisson", "negative-binomial", "multinomial", "cumulative", "adjacent",
         "sequential", "cox", "conditional-logit", "choice", "rank-ordered" or "bradley-terry".
     link : str, optional
-        "logit", "probit", "cloglog", "loglog", "cauchit" or "log" for binomial models; "logit",
-        "probit", "cloglog" or "loglog" for cumulative and sequential models; else the only link
-        that the family has.
+        "logit", "probit", "cloglog", "loglog", "cauchit" or "log" for binomial models; all of these
+        but "log" for sequential models, and all but "log" and "cauchit" for cumulative models; else
+        the only link that the family has.
     fit_intercept : bool
         Whether the model has an intercept. Models with thresholds, Cox and conditional models have
         none in any case.

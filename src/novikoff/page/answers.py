@@ -1,7 +1,8 @@
 """The answers of the lab: the verdict with its proof, the steps of the run, and shaded sides.
 
 An answer is JSON, described by ``lab.schema.json``. All numbers come from core, geometry and
-theory; the page only draws them.
+theory, and the page draws them. A page that stands alone, without the library, computes its answers
+by itself (``static/answers.js``).
 """
 
 from __future__ import annotations
