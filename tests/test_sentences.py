@@ -19,6 +19,8 @@ POSITIVE = st.floats(min_value=1e-300, max_value=1e300)
 @given(POSITIVE, st.integers(1, 9))
 @example(1683.99, 4)
 @example(99999.5, 4)
+@example(5e-324, 4)
+@example(3.3e-310, 9)
 def test_bounds_are_rounded_to_the_safe_side(value: float, digits: int) -> None:
     assert (
         Decimal(digits_down(value, digits)) <= Decimal(value) <= Decimal(digits_up(value, digits))

@@ -411,7 +411,7 @@ def test_every_number_called_a_bound_is_that_of_this_run(visit: Visit) -> None:
     page.fill("#threshold", "20")
     page.keyboard.press("Tab")
     visit.settle()
-    said = r"at most \(R² \+ 2δ\)/γ² = ([\d,]+) updates. This run made 135, "
+    said = r"at most ⌊\(R² \+ 2δ\)/γ²⌋ = ([\d,]+) updates. This run made 135, "
     stated = re.search(said, visit.verdict)
     assert stated
     assert f"updates 135 of at most {stated[1]}, " in page.inner_text(".budget")

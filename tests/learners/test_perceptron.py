@@ -152,7 +152,9 @@ def test_threads_change_nothing(multi_class: Literal["ovr", "ovo"]) -> None:
 
 def test_says_when_no_cycle_was_clean() -> None:
     X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]
-    with pytest.warns(ConvergenceWarning, match=r"limit on epochs.*average=True"):
+    with pytest.warns(
+        ConvergenceWarning, match=r"limit on epochs \(max_epochs\)\.\n.* or use novikoff\.Pocket"
+    ):
         clf = nv.Perceptron(max_epochs=10).fit(X, y)
     assert not clf.converged_
     assert clf.n_iter_ == 10
