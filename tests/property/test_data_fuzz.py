@@ -97,7 +97,8 @@ def test_an_integer_is_held_exactly_or_rejected(value: int, before: int) -> None
         data = read(io.BytesIO(content.encode()))
     except DataError as error:
         assert int(float(value)) != value
-        assert f"row {before + 1}, column" in str(error)  # noqa: PT017
+        place = f"row {before + 1} (line {before + 2}), column"
+        assert place in str(error)  # noqa: PT017
         assert "subtract a constant" in str(error)  # noqa: PT017
         return
     assert isinstance(data.X, np.ndarray)
