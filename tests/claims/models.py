@@ -15,8 +15,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pytest
 
 import novikoff as nv
+from novikoff.errors import DataError
 from tests.claims.problems import Shown
 from tests.claims.register import claim
 from tests.models import model_problems, oracle
@@ -213,9 +215,32 @@ def binary(rng: Rng) -> Question:
 def binomial(problem: Question) -> None:
     """A binomial model: successes out of trials, any link."""
     y, m = successes(problem)
-    X = problem.rows(constant=problem.intercept)
-    system = oracle.binomial(X, y, m, problem.options["link"])
+    X, link = problem.rows(constant=problem.intercept), problem.options["link"]
+    if not oracle.has_likelihood(X, y, m, link):
+        with pytest.raises(DataError, match="the likelihood is 0 for all coefficients"):
+            problem.ask()
+        return
+    system = oracle.binomial(X, y, m, link)
     check(problem, system, len(X[0]), {0} if problem.intercept else ())
+
+
+def log_binary(rng: Rng) -> Question:
+    """Successes and failures with the log link and without an intercept."""
+
+    def outcome(rng: Rng, X: Any) -> dict[str, Any]:
+        m = rng.integers(1, 3, len(X))
+        s = np.where(rng.random(len(X)) < 0.6, labels(rng, X, 2) * m, rng.integers(0, m + 1))
+        return {"y": np.stack([s, m - s], axis=1), "link": "log"}
+
+    return question(rng, "binomial", outcome, n=6, intercept=False)
+
+
+@claim(
+    log_binary, covers=["detect_separation", "Separation.exists", "Separation.kind"], problems=60
+)
+def log_link_without_intercept(problem: Question) -> None:
+    """A binomial model with the log link has an answer only if its likelihood is not 0."""
+    binomial(problem)
 
 
 def successes(problem: Question) -> tuple[list[int], list[int]]:

@@ -473,6 +473,26 @@ def test_a_forged_certificate_does_not_hold() -> None:
     refused(inside("verify", "forged.json", "half.csv"), "not about the inequalities", code=1)
 
 
+def test_a_log_link_whose_likelihood_is_0_is_rejected_by_every_command() -> None:
+    import novikoff as nv
+    from novikoff.formats import certificate_file
+
+    Path("half.csv").write_text("x,y\n1,0\n-1,0\n1,1\n")
+    words = ["separation", "half.csv", "--outcome", "y", "--link", "log"]
+    parts = ["half.csv", "the likelihood is 0 for all coefficients", "row 1", "Add an intercept"]
+    refused(inside(*words, "--no-intercept", "--certificate", "proof.json"), *parts)
+    assert inside(*words, "--certificate", "proof.json").code == 0
+    proofs = certificate_file.read_proofs("proof.json")
+    # The inequalities have no solution, as if finite estimates existed.
+    proof = nv.separate([[-1.0], [1.0], [1.0], [-1.0]], [1, 1, 1, 1], fit_intercept=False)
+    assert proof.certificate is not None
+    model: Any = proofs.data["model"]
+    data = {**proofs.data, "model": {**model, "fit_intercept": False}}
+    text = certificate_file.dump_proofs([proof.certificate], data, proofs.preprocessing).text
+    Path("forged.json").write_text(text)
+    refused(inside("verify", "forged.json", "half.csv"), *parts)
+
+
 @pytest.mark.parametrize("form", ["text", "json", "html"])
 def test_the_report_goes_to_a_file(form: str) -> None:
     words = ["separation", "vertex.csv", "--outcome", "y", "--format", form]

@@ -23,6 +23,7 @@ from statsmodels.discrete.conditional_models import ConditionalLogit, Conditiona
 from statsmodels.miscmodels.ordinal_model import OrderedModel
 
 import novikoff as nv
+from novikoff.errors import DataError
 from tests.cases import case_named
 
 LINKS = {"Logit": "logit", "Probit": "probit", "CLogLog": "cloglog", "LogLog": "loglog",
@@ -431,3 +432,18 @@ def test_an_increment_is_infinite_where_its_threshold_is_finite() -> None:
     assert dict(found.coefficients) == {"x": "+inf", "0/1": "-inf", "1/2": "+inf"}
     plain = nv.detect_separation(X, y, family="cumulative")
     assert dict(plain.coefficients) == {"0|1": "-inf", "1|2": "finite", "x": "+inf"}
+
+
+@pytest.mark.parametrize("given", ["offset", "exposure"])
+def test_an_offset_with_the_log_link_needs_scores_that_can_be_lowered(given: str) -> None:
+    family = sm.families.Binomial(link=sm.families.links.Log())
+    y, X = np.array([0, 0, 1]), np.array([[1.0], [1.0], [0.0]])
+    plain = quiet(lambda: sm.GLM(y, X, family=family))
+    # The probability of the third row is 1: with an offset it would be another number.
+    assert nv.detect_separation(plain).kind == "quasi-complete separation"
+    own = {given: np.full(3, 2.0)}
+    moved = quiet(lambda: sm.GLM(y, X, family=family, **own))
+    with pytest.raises(DataError, match=r"log link and an offset, .* = 0 in row 2. Add an interc"):
+        nv.detect_separation(moved)
+    full = quiet(lambda: sm.GLM(y, sm.add_constant(X), family=family, **own))
+    assert nv.detect_separation(full).kind == "quasi-complete separation"

@@ -7,6 +7,7 @@ an exact simplex method about them.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import product
@@ -36,6 +37,12 @@ def minus(a: Row, b: Row) -> Row:
 
 def negative(a: Row) -> Row:
     return [-x for x in a]
+
+
+def whole(a: Row) -> list[int]:
+    """A multiple of a row whose entries are whole."""
+    factor = math.lcm(*(value.denominator for value in a))
+    return [int(value * factor) for value in a]
 
 
 def rank(rows: Sequence[Row]) -> int:
@@ -113,6 +120,19 @@ def binomial(X: list[Row], s: Sequence[Any], m: Sequence[Any], link: str) -> Sys
         else:
             equal.append((i, x))
     return System(weak, equal)
+
+
+def has_likelihood(X: list[Row], s: Sequence[Any], m: Sequence[Any], link: str) -> bool:
+    """Whether the likelihood of a binomial model is not 0 for all coefficients.
+
+    With the log link, P = exp(x·β) is a probability, and below 1 where a failure was observed. By
+    Farkas, x·β ≤ 0 on all rows implies x·β ≥ 0 on a row exactly if −x is in the cone of the rows.
+    The sum of solutions that are below 0 on one row each is below 0 on all of these rows.
+    """
+    if link != "log":
+        return True
+    failing = [x for x, own, trials in zip(X, s, m, strict=True) if own < trials]
+    return not any(in_cone(X, whole(negative(x))) for x in failing)
 
 
 def poisson(X: list[Row], y: Sequence[Any]) -> System:

@@ -12,6 +12,7 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 import novikoff as nv
+from novikoff.errors import DataError
 from novikoff.geometry import cone, recession_span
 from novikoff.models import cones
 from novikoff.models.designs import Design
@@ -410,6 +411,44 @@ def test_a_proportion_is_no_number_of_successes() -> None:
     with pytest.raises(ValueError, match=r"not a whole number of successes in row 0: 0.5.*weights"):
         nv.detect_separation([[0.0], [1.0]], [0.5, 1.0], trials=[10, 10])
     assert nv.detect_separation([[0.0], [1.0]], [0.5, 1.0], trials=[1, 1]).exists is False
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "row"),
+    [
+        ([[1.0], [-1.0], [1.0]], [0, 0, 1], 0),
+        ([[1.0], [0.0]], [1, 0], 1),
+        ([[1.0], [-1.0]], [[2, 0], [2, 1]], 1),  # a row with both outcomes
+        ([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]], [1, 1, 0], 2),
+    ],
+)
+def test_a_log_link_whose_likelihood_is_0_is_rejected(X: Any, y: Any, row: int) -> None:
+    with pytest.raises(DataError, match=rf"the likelihood is 0 .* in row {row}, which has a fail"):
+        nv.detect_separation(X, y, link="log", fit_intercept=False)
+    frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(len(X[0]))])
+    formula = f"0 + {' + '.join(frame)}"
+    with pytest.raises(DataError, match="the likelihood is 0 for all coefficients"):
+        nv.detect_separation(formula=formula, data=frame, y=y, link="log")
+    assert nv.detect_separation(X, y, link="log").kind != "undecided"
+    assert nv.detect_separation(X, y, fit_intercept=False).kind != "undecided"
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "kind"),
+    [
+        ([[1.0], [2.0], [1.0]], [0, 0, 1], "overlap"),
+        ([[1.0], [-1.0]], [1, 1], "overlap"),  # the maximum is at 0
+        ([[0.0], [-1.0]], [1, 0], "quasi-complete separation"),
+    ],
+)
+def test_a_log_link_without_an_intercept_may_have_a_likelihood(X: Any, y: Any, kind: str) -> None:
+    assert nv.detect_separation(X, y, link="log", fit_intercept=False).kind == kind
+
+
+def test_a_log_link_without_an_intercept_respects_the_budget() -> None:
+    X = np.random.default_rng(0).normal(size=(400, 30))
+    with pytest.raises(ValueError, match="give a larger budget"):
+        nv.detect_separation(X, np.arange(400) % 2, link="log", fit_intercept=False, budget=1e-9)
 
 
 @pytest.mark.parametrize(

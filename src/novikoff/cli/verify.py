@@ -24,6 +24,7 @@ from novikoff.cli.options import (
     reject,
 )
 from novikoff.cli.progress import print_lines, showing_progress
+from novikoff.core.stops import Limits
 from novikoff.data import Dataset, ReadOptions, Recipe, read
 from novikoff.data.messages import all_quoted, quoted
 from novikoff.data.source import parquet_files
@@ -210,7 +211,7 @@ def _check_separation(
         how = ReadOptions(missing=recipe.missing, spelling=flag)
         dataset = read(data, how, recipe=recipe, labelled=options.labelled)
         show("checking")
-        model = question_of_file(dataset, options, flag)
+        model = question_of_file(dataset, options, Limits(), flag)
         X = model.cone.rows()
         for proof in verdicts:
             proof.verify(X, np.ones(X.shape[0], dtype=np.int64))

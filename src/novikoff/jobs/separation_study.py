@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.core.rows import Floats, as_dense
-from novikoff.core.stops import ReportingLimits
+from novikoff.core.stops import Limits, ReportingLimits
 from novikoff.core.validation import Columns
 from novikoff.data import Dataset, ReadOptions
 from novikoff.data.messages import argument, did_you_mean, option_in_python, quoted
@@ -206,10 +206,10 @@ def study_separation(
     """
     began = time.perf_counter()
     show("reading the model")
-    model = question_of_file(data, asked, say)
     limits = ReportingLimits(
         seconds=budget, tell=lambda: show("deciding whether finite estimates exist")
     )
+    model = question_of_file(data, asked, limits, say)
     separation = separation_of(model, limits)
     limits.tell = lambda: show("looking for the infinite coefficients")
     _ = separation.coefficients
@@ -219,14 +219,14 @@ def study_separation(
 
 
 def question_of_file(
-    data: Dataset, asked: SeparationOptions, say: Spelling = option_in_python
+    data: Dataset, asked: SeparationOptions, limits: Limits, say: Spelling = option_in_python
 ) -> ModelQuestion:
     """Return the inequalities of the model that is asked about, for the rows of a file.
 
     ``say`` writes options in error messages.
     """
     try:
-        return model_of(read_arguments(**_arguments(data, asked, say)))
+        return model_of(read_arguments(**_arguments(data, asked, say)), limits)
     except ArgumentError as error:
         column = _column_of(error.argument, asked, say)
         raise DataError(f"{data.source}: {column} {error.reason}") from None

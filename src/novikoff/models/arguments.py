@@ -55,6 +55,8 @@ class Arguments:
         The names of the classes, if y has their numbers.
     increments : bool
         Whether the thresholds are those of statsmodels' OrderedModel (`cones.cumulative`).
+    has_offset : bool
+        Whether the scores have an offset.
     notes : tuple of str
         What was done with the data.
     """
@@ -76,6 +78,7 @@ class Arguments:
     missing: str = "error"
     levels: Sequence[Hashable] | None = None
     increments: bool = False
+    has_offset: bool = False
     notes: tuple[str, ...] = ()
 
     def vectors(self) -> dict[str, Any]:

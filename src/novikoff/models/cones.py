@@ -5,6 +5,10 @@ and E d = 0. It is constant along d if and only if, in addition, A d = 0. Each f
 data into A and E. A maximum-likelihood estimate exists if and only if every d with A d ≥ 0 and
 E d = 0 has A d = 0 (`novikoff.geometry.cone`).
 
+This holds if some coefficients have a likelihood above 0. All models have such coefficients, except
+for the log link without an intercept, where x·β ≤ 0 on all rows and x·β < 0 on rows with failures
+may be impossible. `rows_of_mean_one` decides this first.
+
 ======================== ============================================ =========================
 model                    A d ≥ 0                                      E d = 0
 ======================== ============================================ =========================
@@ -68,7 +72,8 @@ from typing import Any
 import numpy as np
 
 from novikoff.core.rows import Indices, Mask, Matrix, Vector, side_by_side, stacked
-from novikoff.geometry.cone import Cone
+from novikoff.core.stops import Limits
+from novikoff.geometry.cone import Cone, find_face
 from novikoff.models import likelihoods
 from novikoff.models.comparisons import Comparisons, Survival, all_pairs
 from novikoff.models.designs import Design
@@ -139,6 +144,16 @@ def binomial(design: Design, successes: Vector, trials: Vector, link: str) -> Mo
     weak = none if link == "log" else none | every
     signs = np.where(none, -1.0, 1.0)
     return _by_observation(design, weak, signs)
+
+
+def rows_of_mean_one(design: Design, limits: Limits) -> Mask | None:
+    """The rows with x·β = 0 for all β that have x·β ≤ 0 on all rows; None if it is not decided.
+
+    Some β has x·β ≤ 0 on all rows and x·β < 0 on all other rows. Therefore a model with the log
+    link has coefficients whose likelihood is not 0 if and only if all these rows are successes.
+    """
+    face = find_face(Cone(scaled(design.X, -1.0), design.X[:0]), limits)
+    return ~face.separated if face.complete or face.separated.all() else None
 
 
 def poisson(design: Design, y: Vector) -> ModelCone:

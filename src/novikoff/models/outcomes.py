@@ -20,6 +20,7 @@ from novikoff.core.class_labels import (
     plain_label,
 )
 from novikoff.core.rows import Indices, Mask, Vector
+from novikoff.core.stops import Limits
 from novikoff.core.validation import check_matrix, check_same_index, coded_categories, columns_of
 from novikoff.errors import ArgumentError, DataError
 from novikoff.models import cones
@@ -55,20 +56,24 @@ class ModelQuestion:
         return self.labels[self.positions]
 
 
-def model_of(arguments: Arguments) -> ModelQuestion:
-    """Check the data, and return the inequalities of the model."""
+def model_of(arguments: Arguments, limits: Limits) -> ModelQuestion:
+    """Check the data, and return the inequalities of the model.
+
+    The limits are for models with the log link, for which it is decided first whether the
+    likelihood is 0 for all coefficients.
+    """
     if arguments.family == "bradley-terry":
         return _paired_comparisons(arguments.X, arguments.class_reference)
-    return _Observations(arguments).model()
+    return _Observations(arguments, limits).model()
 
 
 class _Observations:
     """The rows that the model uses, with their labels: no missing values, no weights of 0."""
 
-    def __init__(self, arguments: Arguments) -> None:
+    def __init__(self, arguments: Arguments, limits: Limits) -> None:
         if hasattr(arguments.y, "toarray"):  # a sparse matrix, such as the outcome of a formula
             arguments = replace(arguments, y=arguments.y.toarray())
-        self.arguments = arguments
+        self.arguments, self.limits = arguments, limits
         self.notes = [*arguments.notes]
         self.table = arguments.X if isinstance(arguments.X, Table) else None
         X, index = _rows_and_labels(arguments.X)
@@ -229,7 +234,37 @@ class _Observations:
             self.notes.append(f"all outcomes are failures: {_ONE_CLASS}")
         elif (successes == trials).all() and link != "log":
             self.notes.append(f"all outcomes are successes: {_ONE_CLASS}")
+        if link == "log":
+            self._check_log_link(design, successes < trials)
         return cones.binomial(design, successes, trials, link)
+
+    def _check_log_link(self, design: Design, fails: Mask) -> None:
+        """DataError if the likelihood of a model with the log link is 0 for all coefficients.
+
+        Offsets move the scores by numbers that are not known here. Rows of models with offsets must
+        therefore allow scores that are as low as one likes.
+        """
+        at_one = cones.rows_of_mean_one(design, self.limits)
+        if at_one is None:
+            raise ValueError(
+                "The budget ended before it was known whether the log link makes the likelihood 0 "
+                "for all coefficients: give a larger budget."
+            )
+        has_offset = self.arguments.has_offset
+        bad = at_one if has_offset else at_one & fails
+        if not bad.any():
+            return
+        if has_offset:
+            reason = "With the log link and an offset, x·β < 0 must be possible in all rows"
+            follows = ""
+        else:
+            reason = "With the log link, the likelihood is 0 for all coefficients"
+            follows = ", which has a failure"
+        row = plain_label(self.labels[np.argmax(bad)])
+        raise DataError(
+            f"{reason}: x·β ≤ 0 in every row implies x·β = 0 in row {row!r}{follows}. Add an "
+            "intercept, or use another link."
+        )
 
     def _poisson(self, design: Design) -> ModelCone:
         y = self._outcome()

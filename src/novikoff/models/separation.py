@@ -105,8 +105,8 @@ def detect_separation(
         Whether the model has an intercept. Models with thresholds, Cox and conditional models have
         none in any case.
     weights : array of shape (n,), optional
-        Weights of the observations. Observations of weight 0 are left out; positive weights, like
-        offsets, do not change the answer.
+        Weights of the observations. Observations of weight 0 are left out; positive weights do not
+        change the answer. Nor do offsets, if the model has an intercept or another link than "log".
     trials : array of shape (n,), optional
         The number of trials, if y is the number of successes.
     groups : array of shape (n,), optional
@@ -195,7 +195,7 @@ def detect_separation(
         duration=duration, event=event, entry=entry, ties=ties, reference=reference,
         missing=missing,
     )  # fmt: skip
-    return separation_of(model_of(arguments), limits)
+    return separation_of(model_of(arguments, limits), limits)
 
 
 def separation_of(model: ModelQuestion, limits: Limits) -> Separation:

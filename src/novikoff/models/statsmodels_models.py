@@ -129,6 +129,7 @@ def _glm(model: Any) -> dict[str, Any]:
         "link": link,
         "y": model.endog,
         "weights": np.asarray(model.freq_weights) * np.asarray(model.var_weights),
+        "has_offset": model.offset is not None or model.exposure is not None,
     }
     return {**_proportions(model), **taken} if family == "binomial" else taken
 
