@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 import novikoff as nv
 from tests.claims.oracles import at_most, perceptron
-from tests.claims.problems import Generator, Labelled, Shown, labelled
+from tests.claims.problems import TAME, Generator, Labelled, Shown, labelled
 from tests.claims.register import claim
 from tests.separability_oracle import squared_distance
 
@@ -62,6 +64,79 @@ def margin_of_a_stream(problem: Example) -> None:
         if record.margin_bound is not None:
             seen = rows[: record.rows]
             assert at_most(squared_distance(seen), record.margin_bound), record
+
+
+BETWEEN = (
+    "nothing", "step size", "threshold", "class weight", "class weight for one row",
+    "weighted rows", "other rows", "fit", "example",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, repr=False)
+class Disturbed(Shown):
+    """A stream, and what is done with the learner before some of its rows are learned."""
+
+    rows: Labelled
+    between: list[str]
+    in_blocks: bool
+    class_weight: bool
+
+
+def disturbed(rng: Generator) -> Disturbed:
+    rows = labelled(rng, styles=TAME, most_rows=10)
+    between = ["nothing"] * len(rows.y)
+    for k in rng.integers(0, len(rows.y), int(rng.integers(1, 3))).tolist():
+        between[k] = str(rng.choice(BETWEEN))
+    return Disturbed(rows, between, bool(rng.random() < 0.5), bool(rng.random() < 0.1))
+
+
+def disturb(learner: nv.Perceptron, what: str, problem: Labelled) -> None:
+    """Change the learner's parameters, or its model by other rows than the next of the stream."""
+    positive = problem.classes[-1]
+    other, label = -100.0 * problem.X[problem.y == positive][:1], [positive]
+    if what == "step size":
+        learner.set_params(step_size=1e-6)
+    elif what == "threshold":
+        learner.set_params(threshold=0.5)
+    elif what.startswith("class weight"):
+        learner.set_params(class_weight={positive: 1e-6})
+    elif what == "weighted rows":
+        learner.partial_fit(other, label, problem.classes, sample_weight=[1e-6])
+    elif what == "other rows":
+        learner.partial_fit(other, label, problem.classes)
+    elif what == "example":
+        learner.learn_one(other[0], positive)
+    elif what == "fit":
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            learner.fit(1e-3 * problem.X, problem.y)
+
+
+@claim(disturbed, covers=["stream", "Progress.margin_bound"], problems=250)
+def margin_of_a_disturbed_stream(problem: Disturbed) -> None:
+    """The bound on the margin holds, or there is none, if the learner is used between records."""
+    given = problem.rows
+    weights = {given.classes[0]: 1e-3} if problem.class_weight else None
+    learner = nv.Perceptron(fit_intercept=given.bias, max_epochs=3, class_weight=weights)
+    rows, labels, plain = given.rows(), given.y.tolist(), weights is None
+    if problem.in_blocks:
+        pieces: list[Any] = [(given.X[k : k + 1], given.y[k : k + 1]) for k in range(len(labels))]
+    else:
+        pieces = [*zip(given.X, labels, strict=True)]
+    records = nv.stream(pieces, learner, classes=given.classes, every=1)
+    for record, what in zip(records, problem.between, strict=True):
+        if record.margin_bound is not None:
+            assert plain, "a bound although the weights of the rows or the step sizes differ"
+            assert at_most(squared_distance(rows[: record.rows]), record.margin_bound), record
+        else:
+            assert not plain or record.updates == 0, "no bound although nothing was disturbed"
+        if learner.class_weight != weights and "class weight for one row" in problem.between:
+            learner.set_params(class_weight=weights)
+        before = learner.n_updates_, learner.model_
+        disturb(learner, what, given)
+        changed = learner.n_updates_ != before[0] or learner.model_ is not before[1]
+        kept = what in ("nothing", "weighted rows", "other rows", "example")
+        plain &= kept and not changed
 
 
 @claim(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
+from typing import Any
 
 import numpy as np
 import pytest
 
+import novikoff as nv
 from novikoff.core.orders import Cyclic
 from novikoff.core.problem import signed_problem
 from novikoff.core.runs import Plan, train_rule
@@ -87,3 +89,44 @@ def test_a_learner_that_moves_against_the_sign_breaks_the_bound() -> None:
     stream = STREAMS["drawn"](case).tolist()
     with pytest.raises(AssertionError):
         assert_bounded(mistakes_of(against_the_sign, case.rows, [stream]), case)
+
+
+@pytest.mark.parametrize(
+    ("options", "weights"),
+    [({}, None), ({"class_weight": {1: 100}}, None), ({}, [100, 1]), ({"threshold": 30}, None)],
+    ids=["plain", "class_weight", "sample_weight", "threshold"],
+)
+def test_weights_and_a_threshold_break_the_bound(
+    options: dict[str, Any], weights: list[int] | None
+) -> None:
+    """So the docstrings of a fit, a piece and a stream have to state these conditions."""
+    X, y = np.array([[1.0], [-0.1]]), np.array([1, 0])
+    verdict = nv.separate(X, y)
+    assert verdict.mistake_bound == 7
+    fitted = nv.Perceptron(order="cyclic", **options).fit(X, y, sample_weight=weights)
+    pieces = nv.Perceptron(**options)
+    for _ in range(200):
+        pieces.partial_fit(X, y, classes=[0, 1], sample_weight=weights)
+    plain = not options and weights is None
+    for learner in (fitted, pieces):
+        assert (learner.n_updates_ <= verdict.mistake_bound) == plain
+    for text in (nv.Perceptron.__doc__, nv.Perceptron.partial_fit.__doc__, nv.stream.__doc__):
+        before = " ".join((text or "").split("most R²/γ²")[0].split()[-30:])
+        assert "δ = 0" in before
+        assert "class_weight" in before
+        assert "sample_weight" in before or text is nv.stream.__doc__
+
+
+def test_class_weights_break_the_bound_of_pa_i() -> None:
+    X, y, u = np.array([[1.0], [-0.1]]), np.array([1, 0]), np.array([2.0, -0.8])
+    A = np.array([[1.0, 1.0], [0.1, -1.0]])
+    assert (A @ u >= 1.0).all()  # u has no loss
+    bound = nv.bounds.passive_aggressive_bound(np.sqrt(2.0), float(np.linalg.norm(u)), 0.0, 1.0)
+    choices: list[dict[Hashable, float]] = [{}, {1: 50.0}]
+    for weights in choices:
+        learner = nv.PassiveAggressive(class_weight=weights)
+        for _ in range(100):
+            learner.partial_fit(X, y, classes=[0, 1])
+        assert (learner.n_mistakes_ <= bound) == (not weights)
+    before = (nv.PassiveAggressive.__doc__ or "").split("PA-I makes at most")[0]
+    assert "``class_weight=None`` and no ``sample_weight``" in " ".join(before.split())

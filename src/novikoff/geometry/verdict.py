@@ -85,9 +85,9 @@ class Verdict:
     radius : float
         R = max ‖a_i‖, rounded up.
     mistake_bound : int or None
-        ⌊R²/γ²⌋ for the lower bound on γ: a perceptron that starts from zero makes at most this many
-        mistakes. A mistake is y·f(x) ≤ 0, so that f(x) = 0 counts as a mistake, although `predict`
-        assigns it to the negative class.
+        ⌊R²/γ²⌋ for the lower bound on γ: a perceptron that starts from zero, with δ = 0 and without
+        weights of rows or classes, makes at most this many mistakes. A mistake is y·f(x) ≤ 0, so
+        that f(x) = 0 counts as a mistake, although `predict` assigns it to the negative class.
     support : array of int
         For separable data, the numbers of the support vectors, which prove the upper bound on the
         margin. Otherwise the numbers of a few rows that no hyperplane separates.

@@ -59,8 +59,9 @@ class Progress:
         y(⟨w, x⟩ + b) above it on all of these rows, since γ ≤ ‖w‖/(t·μ) after t updates. It is
         the least of the bounds after 1, 2, 4, 8, … rows and after the last row, rounded up. The
         distance of rows from a hyperplane, which is divided by ‖w‖ without b, may be larger. None
-        if the theorem does not apply (more than two classes, a threshold, class weights, a start
-        from weights other than zero), or if the bound exceeds the range of float64.
+        if the theorem does not apply: more than two classes, a threshold, class weights, a start
+        from weights other than zero, or a step size or a model that changed between two rows. None
+        also if the bound exceeds the range of float64.
     """
 
     rows: int
@@ -127,7 +128,9 @@ class StreamRun:
     _loaded: type | None = field(default=None, init=False, repr=False)  # a scheme
 
     def __post_init__(self) -> None:
-        self._from_zero = self.model is None
+        # Whether the theorem applies: only the rows of this run changed the weights, from zero,
+        # with δ = 0 and with one step size μ. The last model and its number of updates show this.
+        self._plain, self._mu, self._updates = self.model is None, self.step_size, 0
         self._recent = np.zeros(0, dtype=np.bool_)
 
     def learn(
@@ -150,6 +153,7 @@ class StreamRun:
         first = 0
         while first < len(codes):
             label = labels[codes[first]]
+            self.check_plain(self.model)
             model = self._model_for(X, label)
             if novel := label not in model.classes.tolist():
                 self._check_new(model, label)
@@ -165,9 +169,21 @@ class StreamRun:
             first += count
             yield
 
+    def check_plain(self, model: LinearModel | None) -> None:
+        """Give no bound on the margin from now on if it does not hold after the next row.
+
+        ``model`` will learn this row. The bound holds only if the model is as it was after the last
+        row, and if all steps have the same size.
+        """
+        if self.n_rows == 0:
+            self._mu = self.step_size
+        unchanged = model is self.model and (model is None or _updates(model) == self._updates)
+        plain_steps = self.threshold == 0.0 and not self.class_weight
+        self._plain &= unchanged and plain_steps and self.step_size == self._mu
+
     def count(self, model: LinearModel, wrong: npt.NDArray[np.bool_]) -> None:
         """Count rows that a model has learned; ``wrong`` says which of them were mistakes."""
-        self.model = model
+        self.model, self._updates = model, _updates(model)
         self.n_rows += len(wrong)
         self.mistakes += int(np.count_nonzero(wrong))
         self._recent = np.concatenate([self._recent, wrong[-RECENT_ROWS:]])[-RECENT_ROWS:]
@@ -227,7 +243,7 @@ class StreamRun:
             "rows": self.n_rows,
             "mistakes": self.mistakes,
             "recent": "".join("1" if wrong else "0" for wrong in self._recent.tolist()),
-            "from_zero": self._from_zero,
+            "plain": self._plain,
             "least_bound": None if math.isinf(self._least_bound) else self._least_bound,
             "class_rows": [list(item) for item in self._class_rows.items()],
             "sorted": self._sorted,
@@ -244,7 +260,7 @@ class StreamRun:
             mistakes="count",
             **{"pass": "count"},
             skipped="count",
-            from_zero="flag",
+            plain="flag",
             sorted="flag",
             class_rows="list",
             recent="text",
@@ -252,7 +268,7 @@ class StreamRun:
         )
         self.n_rows, self.mistakes = fields["rows"], fields["mistakes"]
         self.passes, self.skipped = fields["pass"], fields["skipped"]
-        self._from_zero, self._sorted = fields["from_zero"], fields["sorted"]
+        self._plain, self._sorted = fields["plain"], fields["sorted"]
         class_rows, recent, least = fields["class_rows"], fields["recent"], fields["least_bound"]
         self._least_bound = math.inf if least is None else float(least)
         right = self.mistakes <= self.n_rows and self.passes >= 1
@@ -260,7 +276,7 @@ class StreamRun:
         right = right and self._least_bound >= 0.0 and all(map(_is_count, class_rows))
         if not right:
             raise InvalidJsonError("the counts of the stream are impossible")
-        self.model, self._class_rows = model, dict(class_rows)
+        self.model, self._updates, self._class_rows = model, _updates(model), dict(class_rows)
         self._recent = np.array([character == "1" for character in recent], dtype=np.bool_)
 
     def _model_for(self, X: Matrix, label: Hashable) -> LinearModel:
@@ -348,12 +364,10 @@ class StreamRun:
 
         Each update rounds w by at most u(‖w‖ + μR), and ‖w‖ ≤ √t·μR: in total, 4u·t^1.5·μR.
         """
-        t = int(model.totals[1, 0])
-        theorem_applies = self._from_zero and self.threshold == 0.0 and not self.class_weight
-        finite = math.isfinite(norm + model.radius)
-        if not (theorem_applies and finite and t > 0 and len(model.classes) <= 2):
+        t, finite = _updates(model), math.isfinite(norm + model.radius)
+        if not (self._plain and finite and t > 0 and len(model.classes) <= 2):
             return None
-        mu, size = Fraction(self.step_size), len(model.W)
+        mu, size = Fraction(self._mu), len(model.W)
         lost = 2 * _UNIT_ROUNDOFF_TWICE * t * (math.isqrt(t) + 1) * mu * Fraction(model.radius)
         lost += t * size * _LEAST_POSITIVE
         length = Fraction(norm) * (1 + (size + 16) * _UNIT_ROUNDOFF_TWICE) + lost
@@ -379,6 +393,11 @@ def next_stop(rows: int, every: Sequence[int] = ()) -> int:
 def is_power_of_two(rows: int) -> bool:
     """Whether a number of rows is 1, 2, 4, 8 and so on."""
     return rows > 0 and rows & (rows - 1) == 0
+
+
+def _updates(model: LinearModel) -> int:
+    """Return the number of updates of the first rule."""
+    return int(model.totals[1, 0])
 
 
 def _is_count(value: object) -> bool:

@@ -71,10 +71,11 @@ class KernelPerceptron(StateLearner):
     number k_i of mistakes on each row (Aizerman, Braverman and Rozonoer 1964). With the linear
     kernel it makes the same mistakes as `Perceptron`.
 
-    Guarantee: if the classes are separable in the feature space with margin γ, the learner makes at
-    most R²/γ² mistakes. Here R² = max K(x_i, x_i), plus 1 with an intercept. With "rbf" and
-    different rows, the classes are always separable, unless K of two rows rounds to 1. A fit on
-    random labels therefore ends too: the model then has learned the rows by heart.
+    Guarantee: if two classes are separable in the feature space with margin γ, the learner without
+    ``class_weight`` and ``sample_weight`` makes at most R²/γ² mistakes. Here R² = max K(x_i, x_i),
+    plus 1 with an intercept. With "rbf" and different rows, the classes are always separable,
+    unless K of two rows rounds to 1. A fit on random labels therefore ends too: the model then has
+    learned the rows by heart.
 
     Parameters
     ----------

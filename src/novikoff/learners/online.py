@@ -250,8 +250,10 @@ class OnlineLearner(LinearLearner, ABC):
         """Learn from each row once, in the given order: a piece of a stream.
 
         ``n_mistakes_`` and ``n_updates_`` count over all calls. The convergence theorem holds for
-        streams: a `Perceptron` for two classes makes at most R²/γ² mistakes on any separable
-        stream. The limits on a fit, such as ``max_epochs``, do not apply.
+        streams: a new `Perceptron` for two classes with δ = 0, ``class_weight=None`` and no
+        ``sample_weight`` makes at most R²/γ² mistakes on any separable stream (with other δ or
+        initial weights: `novikoff.bounds.general_bound`). The limits on a fit, such as
+        ``max_epochs``, do not apply.
 
         Parameters
         ----------

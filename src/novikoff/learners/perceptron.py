@@ -162,11 +162,12 @@ class WeightLearner(OnlineLearner):
 class Perceptron(WeightLearner):
     """Rosenblatt's perceptron: on a mistake y·f(x) ≤ δ, w ← w + μ·y·x and b ← b + μ·y.
 
-    On separable data a run from zero weights with δ = 0 makes at most R²/γ² updates, in every order
-    of the rows, and then classifies every row correctly (Novikoff 1962). Here R is the
-    largest norm of a row [x, 1], and γ is the margin. A fit never stops early because a loss no
-    longer improves. It ends with a clean cycle, in which no row causes an update, or it warns that
-    it reached a limit.
+    On separable data a run from zero weights with δ = 0, ``class_weight=None`` and no
+    ``sample_weight`` makes at most R²/γ² updates, in every order of the rows, and then classifies
+    every row correctly (Novikoff 1962). Here R is the largest norm of a row [x, 1], and γ is the
+    margin. For other initial weights and other δ see `novikoff.bounds.general_bound`. A fit never
+    stops early because a loss no longer improves. It ends with a clean cycle, in which no row
+    causes an update, or it warns that it reached a limit.
 
     Parameters
     ----------
@@ -228,7 +229,8 @@ class Perceptron(WeightLearner):
     intercept_ : array of shape (n_rules,)
         The bias of each rule.
     n_updates_ : int
-        The number of updates, summed over the rules. The convergence theorem bounds it.
+        The number of updates, summed over the rules. Under the conditions above, the convergence
+        theorem bounds the updates of each rule.
     n_mistakes_ : int
         The number of updates on misclassified rows, y·f(x) ≤ 0. If ``threshold`` is 0, every update
         corrects a mistake.
@@ -253,8 +255,8 @@ class Perceptron(WeightLearner):
     random_state_ : int
         The integer ``random_state`` that repeats this fit.
     mixed_updates_ : array of shape (n_rules,)
-        Σ μ_i·k_i over all epochs and shards, which is at most R²/γ² for each rule. The attribute
-        exists only after a fit on a cluster.
+        Σ μ_i·k_i over all epochs and shards, which is at most R²/γ² for each rule if δ = 0. The
+        attribute exists only after a fit on a cluster.
     model_ : Model
         The model of `novikoff.core`, which contains all arrays and counts.
     n_features_in_, feature_names_in_
@@ -317,8 +319,9 @@ class PassiveAggressive(WeightLearner):
     * PA-I: τ = min(C, ℓ/‖a‖²)
     * PA-II: τ = ℓ/(‖a‖² + 1/(2C))
 
-    Guarantees: consider one pass from zero weights. Let R = max‖a‖, let u be any weights, and let
-    ℓ* be the losses of u on the rows (`novikoff.bounds`).
+    Guarantees: consider one pass from zero weights, with ``class_weight=None`` and no
+    ``sample_weight``. Let R = max‖a‖, let u be any weights, and let ℓ* be the losses of u on the
+    rows (`novikoff.bounds`).
 
     * PA has Σℓ² ≤ R²‖u‖² if all ℓ* = 0.
     * PA-I makes at most max(R², 1/C)·(‖u‖² + 2C·Σℓ*) mistakes.

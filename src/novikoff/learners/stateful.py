@@ -123,10 +123,10 @@ class PNormPerceptron(StateLearner):
     ``w_j = sign(θ_j)·|θ_j|^(p−1)/‖θ‖_p^(p−2)`` (Grove, Littlestone and Schuurmans 2001;
     Gentile 2003).
 
-    Guarantee: if y·⟨u, [x, 1]⟩ ≥ γ > 0 for all rows, the learner makes at most
-    (p − 1)·(X_p·‖u‖_q/γ)² mistakes, where X_p = max‖[x, 1]‖_p and 1/p + 1/q = 1
-    (`novikoff.bounds.p_norm_bound`). With p = 2 the learner makes the same mistakes as the
-    `Perceptron`. With p = 2·ln d the bound grows with ‖u‖₁² and ln d only.
+    Guarantee: if y·⟨u, [x, 1]⟩ ≥ γ > 0 for all rows, the learner without ``class_weight`` and
+    ``sample_weight`` makes at most (p − 1)·(X_p·‖u‖_q/γ)² mistakes, where X_p = max‖[x, 1]‖_p and
+    1/p + 1/q = 1 (`novikoff.bounds.p_norm_bound`). With p = 2 the learner makes the same mistakes
+    as the `Perceptron`. With p = 2·ln d the bound grows with ‖u‖₁² and ln d only.
 
     Parameters
     ----------

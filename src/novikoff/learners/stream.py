@@ -45,9 +45,11 @@ def stream(
 ) -> Generator[Progress]:
     """Learn from a stream one row at a time: predict the row, then learn it.
 
-    The learner can be used between two records. On a separable stream of two classes it makes
-    at most R²/γ² mistakes, however long the stream is. After t updates γ ≤ ‖w‖/(t·μ).
-    Therefore each record has an upper bound on the margin.
+    The learner can be used between two records. A new learner with δ = 0 and without
+    ``class_weight`` makes at most R²/γ² mistakes on a separable stream of two classes, however long
+    the stream is (with δ or other initial weights: `novikoff.bounds.general_bound`). After t
+    updates γ ≤ ‖w‖/(t·μ). Therefore each record has an upper bound on the margin, as long as these
+    conditions hold, the step size stays the same, and the learner learns no other rows.
 
     Parameters
     ----------
@@ -161,6 +163,7 @@ def _learn_file(
             for _ in session.learn(every=stops):
                 _share(session.run, learner, session.reader.names)
                 yield
+                _take_parameters(session.run, learner)
         finally:
             _share(session.run, learner, session.reader.names)
 
@@ -187,6 +190,7 @@ def _learn_pairs(
             _learn_example(x, y, learner, run)
             yield
             continue
+        _take_parameters(run, learner)
         X, labels = check_matrix(x), check_labels(y)
         if len(labels) != X.shape[0]:
             raise ValueError(
@@ -198,6 +202,7 @@ def _learn_pairs(
             for _ in run.learn(X, codes, values.tolist(), stops):
                 _share(run, learner)
                 yield
+                _take_parameters(run, learner)
         finally:
             _share(run, learner)
 
@@ -208,6 +213,17 @@ def _share(run: StreamRun, learner: Perceptron, names: Sequence[str] | None = No
         adopt_stream(learner, run.model, names, grows=run.classes is None)
 
 
+def _take_parameters(run: StreamRun, learner: Perceptron) -> None:
+    """Let the next row be learned with the parameters that the learner has now."""
+    now = learner.threshold, learner.step_size, learner.class_weight
+    if now != (run.threshold, run.step_size, run.class_weight):
+        check_parameters(learner)
+        class_factor(learner.class_weight, None)  # rejects 'balanced' with an error
+        run.threshold, run.step_size = float(learner.threshold), float(learner.step_size)
+        run.class_weight = cast("Mapping[Hashable, float] | None", learner.class_weight)
+    run.check_plain(linear(learner.model_) if learner.__sklearn_is_fitted__() else None)
+
+
 def _learn_example(x: Example, y: Hashable, learner: Perceptron, run: StreamRun) -> None:
     """Learn one example by the learner, which is much faster than a block, and count it."""
     number = run.n_rows + 1
@@ -216,6 +232,7 @@ def _learn_example(x: Example, y: Hashable, learner: Perceptron, run: StreamRun)
             f"Row {number} of the stream is {_kind(x)}, but must be a vector of real numbers or "
             "a dict."
         )
+    _take_parameters(run, learner)
     known = len(learner.classes_) if learner.__sklearn_is_fitted__() else len(run.classes or ())
     try:
         scores, code = learn_example(learner, x, y, run.classes)

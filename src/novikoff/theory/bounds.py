@@ -36,8 +36,8 @@ def mistake_bound(radius: float, margin: float) -> float:
     """Novikoff's bound on the mistakes of the perceptron: t ≤ R²/γ².
 
     If ‖a_i‖ ≤ R for all rows, and ⟨a_i, w*⟩ ≥ γ > 0 for some unit vector w*, then the perceptron
-    that starts from w₀ = 0 and updates on mistakes makes at most R²/γ² mistakes in all. The order
-    of the rows and the step size μ do not matter.
+    that starts from w₀ = 0 and updates on mistakes (δ = 0), with the same step size μ for all rows,
+    makes at most R²/γ² mistakes in all. The order of the rows and the size of μ do not matter.
 
     Parameters
     ----------
@@ -322,7 +322,8 @@ def translated_bound(
 def passive_aggressive_bound(radius: float, norm: float, hinge: float, C: float) -> float:
     """Bound the mistakes of PA-I: M ≤ max(R², 1/C)·(‖u‖² + 2C·Σℓ*).
 
-    The bound holds for one pass over any rows, from w₀ = 0, and for any vector u.
+    The bound holds for one pass over any rows, from w₀ = 0 and without weights of rows or classes,
+    and for any vector u.
 
     Parameters
     ----------
