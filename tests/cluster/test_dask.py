@@ -121,7 +121,7 @@ def test_columns_of_text_in_files(client: Client, tmp_path: Path) -> None:
             local = nv.data.read(tmp_path, nv.data.ReadOptions(**asked))
             assert list(rows.names) == list(local.names)
             assert nv.separate(rows).certificate == nv.separate(local.X, local.labels).certificate
-    with pytest.raises(ValueError, match="one-hot"):
+    with pytest.raises(ValueError, match="one_hot"):
         nv.cluster.rows(tmp_path, label="kind", client=client)
 
 

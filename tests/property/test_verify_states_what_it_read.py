@@ -70,7 +70,7 @@ VALUES: dict[str, st.SearchStrategy[object]] = {
     "columns": st.lists(st.sampled_from(COLUMNS), max_size=4),
     "label": st.sampled_from([*NAMES, "absent", None]),
     "id": st.sampled_from([*NAMES, "absent", None]),
-    "missing": st.sampled_from(["error", "refuse", "drop", "mean", "zero"]),
+    "missing": st.sampled_from(["error", "drop", "mean", "zero"]),
     "width": st.integers(-1, 9),
     "first": st.integers(-1, 2),
     "header": st.sampled_from([True, False, None, 1]),
@@ -188,7 +188,7 @@ def test_several_fields_are_changed(folder: Path, data: st.DataObject) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        {"missing": "refuse", "columns": [COLUMNS[0], COLUMNS[4], COLUMNS[8]]},
+        {"missing": "error", "columns": [COLUMNS[0], COLUMNS[4], COLUMNS[8]]},
         {"missing": "drop", "columns": [COLUMNS[0], COLUMNS[4], COLUMNS[8]]},
     ],
 )
@@ -218,7 +218,7 @@ LINES = """{"class": "no", "a": 1, "b": 5, "kind": "x"}
 {"class": "yes", "a": 7, "b": 1, "kind": "x"}
 {"class": "yes", "a": 8, "kind": "x"}
 """
-LINES_BASE = {**BASE, "family": "named", "columns": [], "missing": "refuse", "width": 0}
+LINES_BASE = {**BASE, "family": "named", "columns": [], "missing": "error", "width": 0}
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
