@@ -42,18 +42,18 @@ def write_data(folder: Path) -> None:
 
     wine, digits, iris = load_wine(), load_digits(), load_iris()
     growers = [("Barolo", "Grignolino", "Barbera")[code] for code in wine.target.tolist()]
-    _write(folder / "wine.csv", wine.feature_names, wine.data, growers, "wine")
+    _write_table(folder / "wine.csv", wine.feature_names, wine.data, growers, "wine")
     either = (digits.target == 0) | (digits.target == 2)
     pixels = [f"pixel_{j}" for j in range(1, 9)]
     figures = [("zero", "", "two")[code] for code in digits.target[either].tolist()]
-    _write(folder / "digits.csv", pixels, digits.data[either][:, -8:], figures, "digit")
+    _write_table(folder / "digits.csv", pixels, digits.data[either][:, -8:], figures, "digit")
     two = iris.target > 0
     species = iris.target_names[iris.target[two]].tolist()
     names = [name.removesuffix(" (cm)") for name in iris.feature_names]
-    _write(folder / "iris.csv", names, iris.data[two], species, "species")
+    _write_table(folder / "iris.csv", names, iris.data[two], species, "species")
 
 
-def _write(
+def _write_table(
     path: Path, names: Iterable[str], rows: Iterable[object], labels: Sequence[str], label: str
 ) -> None:
     with path.open("w", newline="") as file:

@@ -21,7 +21,7 @@ from novikoff.page.presets import STATIC, records
 from novikoff.page.question import Question
 
 _IMPORT = re.compile(r"^import \{[^}]*\} from \"\./(\w+\.js)\";\n", re.MULTILINE)
-_COMMENT = re.compile(r"/\*\*.*?\*/ ?", re.DOTALL)
+_JSDOC = re.compile(r"/\*\*.*?\*/ ?", re.DOTALL)
 _INDENT = re.compile(r"^[ \t]*(?://[^\n]*)?\n?", re.MULTILINE)
 _NOTE = re.compile(r"(?<=[;,{]) // [^\n]*$", re.MULTILINE)
 _SPACE = re.compile(r"(?<=[;,{(\[])\n|\n(?=\})|(?<=[)>]) (?=\{)|(?<=\{) (?=\w)")
@@ -90,7 +90,7 @@ def joined(name: str) -> str:
     """
     texts = [_IMPORT.sub("", _static(module)) for module in modules(name)]
     script = re.sub(r"^export ", "", "\n".join(texts), flags=re.MULTILINE)
-    return _SPACE.sub("", _INDENT.sub("", _NOTE.sub("", _COMMENT.sub("", script))))
+    return _SPACE.sub("", _INDENT.sub("", _NOTE.sub("", _JSDOC.sub("", script))))
 
 
 def script(question: Question) -> str:
