@@ -10,7 +10,7 @@ from typing import Any
 from novikoff.page.question import Question
 
 # The size of the picture and of the plane in it, in pixels.
-_PICTURE_WIDTH, _PLANE, _PAD, _TOP = 480, 400, 40, 16
+_STILL, _PLANE, _PAD, _TOP = 480, 400, 40, 16
 # The number of characters in a line of the sentence below the plane.
 _LINE = 66
 _BLUE, _ORANGE, _GREY = "#0b62a4", "#b8500b", "#555555"
@@ -26,10 +26,10 @@ def still_picture(question: Question, answer: dict[str, Any]) -> str:
     below = _TOP + _PLANE + 36
     height = below + 18 * len(sentence)
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_PICTURE_WIDTH} {height}" width="{_PICTURE_WIDTH}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_STILL} {height}" width="{_STILL}" '
         f'height="{height}" role="img" font-family="sans-serif" font-size="13">',
         f"<title>{escape(answer['sentence'])}</title>",
-        f'<rect width="{_PICTURE_WIDTH}" height="{height}" fill="#ffffff"/>',
+        f'<rect width="{_STILL}" height="{height}" fill="#ffffff"/>',
         f'<svg x="{_PAD}" y="{_TOP}" width="{_PLANE}" height="{_PLANE}" '
         f'viewBox="0 0 {_PLANE} {_PLANE}">',
         f'<rect width="{_PLANE}" height="{_PLANE}" fill="none" stroke="#999999"/>',
