@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy.typing as npt
 
 from novikoff.proofs.certificate import Certificate
 from novikoff.proofs.error_bound import ErrorBound
+from novikoff.proofs.proof_text import Proof
 from novikoff.proofs.system_certificate import SystemProof
 from novikoff.systems.modellers import model_system, package_of
 from novikoff.systems.system_model import SystemModel
+
+# The parts of a system of inequalities, as `novikoff.solve` names them.
+_PARTS = ("A", "c", "A_eq", "c_eq", "lower", "upper", "strict")
 
 
 def verify(
@@ -42,6 +48,9 @@ def verify(
     CertificateError
         If the data differs from that of the certificate, or a claim is false. The message names
         the claim.
+    TypeError
+        If an argument was given that the certificate does not speak of, such as sample_weight for
+        a verdict. The message names it.
 
     See Also
     --------
@@ -58,11 +67,15 @@ def verify(
     "Separable (complete separation): a hyperplane with a bias separates 'low' from 'high', in 3 \
 rows of 1 column"
     """
+    given = [*system] if sample_weight is None else ["sample_weight", *system]
     if isinstance(certificate, SystemProof):
+        _reject_others(certificate, given, _PARTS)
         _verify_system(certificate, X, y, system)
     elif isinstance(certificate, Certificate):
+        _reject_others(certificate, given, ())
         certificate.verify(X, y)
     elif isinstance(certificate, ErrorBound):
+        _reject_others(certificate, given, ("sample_weight",))
         certificate.verify(X, y, sample_weight)
     else:
         raise TypeError(
@@ -71,6 +84,17 @@ rows of 1 column"
             "certificate from text."
         )
     return certificate.claim()
+
+
+def _reject_others(proof: Proof, given: Sequence[str], taken: Sequence[str]) -> None:
+    """Raise TypeError if an argument besides X and y is not one that the proof is checked with."""
+    wrong = [name for name in given if name not in taken]
+    if wrong:
+        others = f" and {', '.join(taken)}" if taken else ""
+        raise TypeError(
+            f"{', '.join(wrong)} cannot be checked: this {type(proof).__name__} is about the data"
+            f"{others} only."
+        )
 
 
 def _verify_system(proof: SystemProof, X: object, y: object, parts: dict[str, object]) -> None:
@@ -83,4 +107,7 @@ def _verify_system(proof: SystemProof, X: object, y: object, parts: dict[str, ob
         proof.check(model.stated)
         return
     by_position = {name: part for name, part in (("A", X), ("c", y)) if part is not None}
+    twice = next((name for name in by_position if name in parts), None)
+    if twice is not None:
+        raise TypeError(f"{twice} was given twice, by its position and by its name.")
     proof.verify(**({"A": None, "c": None} | by_position | parts))
