@@ -166,3 +166,14 @@ def test_a_constant_column_counts_like_any_other_without_fit_intercept() -> None
     table = pd.DataFrame({"const": 1.0, "x": [0.0, 1.0, 2.0, 3.0]})
     found = nv.detect_separation(table, [0, 0, 1, 1], fit_intercept=False)
     assert found.responsible_columns == ["const", "x"]
+
+
+def test_notes_say_what_a_success_and_an_event_is() -> None:
+    X, y = [[0.0], [1.0], [2.0], [3.0]], ["high", "low", "high", "low"]
+    assert "success is the class 'low'" in nv.detect_separation(X, y).notes
+    other = nv.detect_separation(X, y, reference="low")
+    assert "success is the class 'high'" in other.notes
+    assert nv.detect_separation(X, [0, 1, 0, 1]).notes == []
+    days: dict[str, Any] = {"family": "cox", "duration": [1.0, 2.0, 3.0, 4.0]}
+    assert any("no event is given" in note for note in nv.detect_separation(X, **days).notes)
+    assert nv.detect_separation(X, event=[1, 0, 1, 1], **days).notes == []

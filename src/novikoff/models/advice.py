@@ -104,8 +104,8 @@ def remedies(case: Situation) -> list[str]:
     if case.factors:
         noun = "the factor" if len(case.factors) == 1 else "the factors"
         texts.append(
-            f"Merge levels of {noun} {_listed(case.factors)}, if the question allows it: a level "
-            "whose rows have one outcome only has no finite estimate."
+            f"Merge levels of {noun} {_listed(case.factors)}, if the question allows it: levels "
+            "of few rows often separate the outcomes."
         )
     if case.responsible:
         texts.append(

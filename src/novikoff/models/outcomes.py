@@ -352,6 +352,8 @@ class _Observations:
             then = " Censored rows have 0, rows with an event 1, as in event=status == 2."
             self._check("event", happened, bad, "is not 0 or 1", then)
             event = happened == 1.0
+        else:
+            self.notes.append("all durations end with an event, because no event is given")
         entry = None
         if "entry" in self.vectors:
             entry = self.numbers("entry", self.vectors["entry"])
@@ -399,7 +401,10 @@ class _Observations:
                 f"has {len(levels)} classes; a binomial model takes two. The families "
                 "'multinomial' and 'cumulative' take more.",
             )
-        return (codes != self._failure(levels)).astype(np.float64), np.ones(len(codes))
+        failure = self._failure(levels)
+        if len(levels) == 2 and any(isinstance(label, str) for label in levels):
+            self.notes.append(f"success is the class {str(levels[1 - failure])!r}")
+        return (codes != failure).astype(np.float64), np.ones(len(codes))
 
     def _failure(self, levels: Sequence[Hashable]) -> int:
         """The number of the class that counts as a failure; −1 if all rows are successes."""
